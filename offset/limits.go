@@ -1,0 +1,28 @@
+package offset
+
+// Limits on what comes from outside. Each is checked before anything is
+// proposed; the errors wrap ErrInvalid unless said otherwise.
+const (
+	// MaxName is the longest group, topic, broker or holder name, in bytes.
+	MaxName = 255
+	// MaxCommits is how many commits, targets or keys one request may carry.
+	MaxCommits = 10_000
+	// MaxRequest is the largest request, in bytes of its log entry.
+	MaxRequest = 512 << 10
+	// MaxPage is how many rows one page of a listing may have.
+	MaxPage = 10_000
+	// MaxNames is how many keys the answer to an act names.
+	MaxNames = 100
+	// MaxActs is how many act ids, with their answers, the state remembers.
+	MaxActs = 1024
+	// MaxFloors is how many scopes keep a floor of their own.
+	MaxFloors = 1024
+	// MaxClaims is how many scopes may be claimed; a further claim is ErrLimit.
+	MaxClaims = 1024
+	// MaxMembers is how many members a cluster may have.
+	MaxMembers = 32
+)
+
+// FormatLevel is the highest level of entries and snapshots that this build
+// reads and writes. What a cluster uses is held in its state (DESIGN: Format level).
+const FormatLevel = 1
