@@ -9,6 +9,11 @@ const (
 	MaxCommits = 10_000
 	// MaxRequest is the largest request, in bytes of its log entry.
 	MaxRequest = 512 << 10
+	// MaxMessage is the largest message that a server takes, in bytes: one
+	// request, or the calls that share one message of a stream. It is above
+	// MaxRequest since some requests name each key in full, where a log entry
+	// shares names. An answer may be larger, as it repeats the keys with their states.
+	MaxMessage = 1 << 20
 	// MaxPage is how many rows one page of a listing may have.
 	MaxPage = 10_000
 	// MaxNames is how many keys the answer to an act names.
