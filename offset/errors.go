@@ -78,6 +78,21 @@ var (
 	ErrDamaged = errors.New("damaged")
 )
 
+// Errors that only a client library gives of what it holds itself. They never
+// travel; CodeOf gives the code that comes nearest. All are NotDone.
+var (
+	// ErrNoOffset: the queue has no offset; an answer, not a failure to ask.
+	ErrNoOffset = errors.New("no offset")
+	// ErrNotRead: the queue's offset was never read from the store, so there
+	// is no epoch to commit it with.
+	ErrNotRead = errors.New("not read from the store yet")
+	// ErrOvertaken: a commit came before a consumer's own Set; the Set is not
+	// done and never will be, and no act was missed.
+	ErrOvertaken = errors.New("overtaken by a commit")
+	// ErrDropped: a value left the memory before it was persisted.
+	ErrDropped = errors.New("dropped before it was persisted")
+)
+
 // Outcome says what an error means for the request that got it.
 type Outcome uint8
 
@@ -119,6 +134,26 @@ var codes = []codeRow{
 	{CodeDamaged, ErrDamaged, false, NotDone},
 }
 
+// local is the table of errors that never travel.
+var local = []codeRow{
+	{CodeNotFound, ErrNoOffset, false, NotDone},
+	{CodeInvalid, ErrNotRead, false, NotDone},
+	{CodeFenced, ErrOvertaken, false, NotDone},
+	{CodeNotApplied, ErrDropped, false, NotDone},
+}
+
+// row finds the first row that err belongs to.
+func row(err error) (codeRow, bool) {
+	for _, table := range [][]codeRow{codes, local} {
+		for _, r := range table {
+			if errors.Is(err, r.err) {
+				return r, true
+			}
+		}
+	}
+	return codeRow{}, false
+}
+
 // Error is a sentinel with what there is to say of this case. errors.Is finds
 // the sentinel.
 type Error struct {
@@ -152,10 +187,8 @@ func CodeOf(err error) Code {
 	if err == nil {
 		return CodeOK
 	}
-	for _, r := range codes {
-		if errors.Is(err, r.err) {
-			return r.code
-		}
+	if r, ok := row(err); ok {
+		return r.code
 	}
 	return CodeOutcomeUnknown
 }
@@ -176,21 +209,15 @@ func (c Code) Err() error {
 
 // Retriable tells whether sending the same request again can help.
 func Retriable(err error) bool {
-	for _, r := range codes {
-		if errors.Is(err, r.err) {
-			return r.retriable
-		}
-	}
-	return false
+	r, _ := row(err)
+	return r.retriable
 }
 
 // OutcomeOf tells what err says of the send that got it. An error that wraps
 // none of the sentinels is Unknown.
 func OutcomeOf(err error) Outcome {
-	for _, r := range codes {
-		if errors.Is(err, r.err) {
-			return r.outcome
-		}
+	if r, ok := row(err); ok {
+		return r.outcome
 	}
 	return Unknown
 }
