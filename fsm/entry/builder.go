@@ -1,12 +1,33 @@
 package entry
 
-import "github.com/tidemark-mq/tidemark/offset"
+import (
+	"encoding/binary"
+	"sync"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
 
 // Builder collects requests into one entry. Each is encoded once, when it is
 // added; Seal only joins the parts. It belongs to one goroutine.
 type Builder struct {
 	cluster offset.ClusterID
 	level   uint8
+
+	names names
+	body  []byte // the requests, encoded
+	count int
+	alone bool // what is in it must stay by itself
+
+	// The caller of the last request, which the next may share.
+	principal, from string
+	// The names of the last topic, which the next mostly shares in part.
+	last [3]lastRef
+}
+
+// lastRef spares a look-up: a name and its reference.
+type lastRef struct {
+	name string
+	ref  uint32
 }
 
 // NewBuilder returns an empty Builder of entries of a cluster at a level.
@@ -17,22 +38,102 @@ func NewBuilder(cluster offset.ClusterID, level uint8) *Builder {
 // Add appends a request. On an error nothing is added: offset.ErrInvalid if
 // the request can't be written at all, offset.ErrBusy if it can't join what
 // is there already (Seal first, Reset, and add it again).
-func (b *Builder) Add(r *Request) error { return offset.ErrInvalid }
+func (b *Builder) Add(r *Request) error {
+	if b.count > 0 && (b.alone || r.Alone()) {
+		return offset.Errorf(offset.ErrBusy, "the request must be alone in its log entry")
+	}
+	if b.count == MaxRequests {
+		return offset.Errorf(offset.ErrBusy, "the log entry holds %d requests already", b.count)
+	}
+	before := *b
+	err := b.encode(r)
+	if err == nil {
+		b.count++
+		b.alone = r.Alone()
+		err = b.checkLen()
+	}
+	if err != nil {
+		b.undo(&before)
+	}
+	return err
+}
+
+func (b *Builder) checkLen() error {
+	switch {
+	case b.Len() <= MaxEntry:
+		return nil
+	case b.count == 1:
+		return invalid("the request takes %d bytes in the log; at most %d are possible", b.Len(), MaxEntry)
+	}
+	return offset.Errorf(offset.ErrBusy, "the log entry is full")
+}
+
+// undo takes back what was done since before was copied.
+func (b *Builder) undo(before *Builder) {
+	b.names.truncate(len(before.names.list), len(before.names.encoded))
+	n := b.names
+	body := b.body[:len(before.body)]
+	*b = *before
+	b.names, b.body = n, body
+}
 
 // Len is the length of the entry that Seal would return now, in bytes.
-func (b *Builder) Len() int { return 0 }
+func (b *Builder) Len() int {
+	return headLen + b.names.size() + uvarintLen(uint64(b.count)) + len(b.body)
+}
 
 // Count is the number of requests added since the last Reset.
-func (b *Builder) Count() int { return 0 }
+func (b *Builder) Count() int { return b.count }
 
 // Seal returns the entry with the leader's time in it, in memory of its own:
 // raft keeps it for long. The Builder can go on or be Reset.
-func (b *Builder) Seal(timeMS int64) []byte { return nil }
+func (b *Builder) Seal(timeMS int64) []byte {
+	e := make([]byte, headLen, b.Len())
+	e[0], e[1], e[levelAt], e[kindAt] = magic0, magic1, b.level, kindRequests
+	copy(e[clusterAt:], b.cluster[:])
+	putTime(e[timeAt:], timeMS)
+	e = binary.AppendUvarint(e, uint64(len(b.names.list)))
+	e = append(e, b.names.encoded...)
+	e = binary.AppendUvarint(e, uint64(b.count))
+	return append(e, b.body...)
+}
 
 // Reset empties the Builder and keeps its memory.
-func (b *Builder) Reset() {}
+func (b *Builder) Reset() {
+	b.names.reset()
+	b.body = b.body[:0]
+	b.count, b.alone = 0, false
+	b.principal, b.from = "", ""
+	b.last = [3]lastRef{}
+}
 
-// Size returns the length of an entry that holds nothing but r: at most that
-// much, and two bytes for each of its names, is what r adds to another. It is
-// MaxEntry+1 for a request that Add would refuse as invalid.
-func Size(r *Request) int { return MaxEntry + 1 }
+// scratch holds Builders for Size.
+var scratch = sync.Pool{New: func() any { return new(Builder) }}
+
+// Size returns the length of an entry that holds nothing but r, if r is for
+// the cluster that the entry is for. In company r adds at most that much, and
+// two bytes for each of its names. It is MaxEntry+1 for a request that Add
+// would refuse as invalid.
+func Size(r *Request) int {
+	b := scratch.Get().(*Builder)
+	defer scratch.Put(b)
+	b.Reset()
+	b.cluster = clusterOf(r)
+	if b.Add(r) != nil {
+		return MaxEntry + 1
+	}
+	return b.Len()
+}
+
+// clusterOf is the cluster that the request names, zero if it names none.
+func clusterOf(r *Request) offset.ClusterID {
+	switch {
+	case r.Commits != nil:
+		return r.Commits.Cluster
+	case r.Set != nil:
+		return r.Set.Cluster
+	case r.Act != nil:
+		return r.Act.Cluster
+	}
+	return offset.ClusterID{}
+}
