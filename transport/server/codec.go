@@ -1,0 +1,63 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+)
+
+// codec is the JSON of the API: 64-bit numbers as strings (numbers are taken
+// as well, without a loss), fields by their proto3 JSON names, and, other than
+// Connect's own, unknown fields refused, so that a misspelt field is an error
+// and not a default; and fields that hold their default written out, so that
+// "exists": false can be seen.
+type codec struct{ name string }
+
+var _ connect.Codec = codec{}
+
+// Name gives the name that Connect derives the content type from.
+func (c codec) Name() string { return c.name }
+
+// Marshal gives the JSON of a message.
+func (c codec) Marshal(m any) ([]byte, error) { return c.MarshalAppend(nil, m) }
+
+// MarshalAppend appends the JSON of a message.
+func (c codec) MarshalAppend(dst []byte, m any) ([]byte, error) {
+	pm, ok := m.(proto.Message)
+	if !ok {
+		return nil, fmt.Errorf("%T is no protobuf message", m)
+	}
+	return protojson.MarshalOptions{EmitDefaultValues: true}.MarshalAppend(dst, pm)
+}
+
+// Unmarshal reads the JSON of a message.
+func (c codec) Unmarshal(data []byte, m any) error {
+	pm, ok := m.(proto.Message)
+	if !ok {
+		return fmt.Errorf("%T is no protobuf message", m)
+	}
+	if len(data) == 0 {
+		return errors.New(`the body is empty; the smallest request is {}`)
+	}
+	if err := (protojson.UnmarshalOptions{RecursionLimit: 16}).Unmarshal(data, pm); err != nil {
+		return fmt.Errorf("the body is not the JSON of %s: %s", pm.ProtoReflect().Descriptor().FullName(), jsonFault(err))
+	}
+	return nil
+}
+
+// jsonFault takes protobuf's prefix from its words; it varies its blanks
+// from build to build on purpose.
+func jsonFault(err error) string {
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return r
+	}, err.Error())
+	return strings.TrimPrefix(text, "proto: ")
+}

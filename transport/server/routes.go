@@ -1,0 +1,105 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/tidemark-mq/tidemark/offset"
+	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
+	"github.com/tidemark-mq/tidemark/transport/api/tidemark/v1/tidemarkv1connect"
+	"github.com/tidemark-mq/tidemark/transport/wire"
+)
+
+// apiPrefix begins the path of every RPC.
+const apiPrefix = "/tidemark.v1."
+
+// routes wires what is served: the three services behind the checks of the
+// API, and the pages.
+func (s *Server) routes() http.Handler {
+	options := []connect.HandlerOption{
+		connect.WithReadMaxBytes(s.limits.Message),
+		connect.WithCodec(codec{name: "json"}),
+		connect.WithCodec(codec{name: "json; charset=utf-8"}),
+		// Nothing is decompressed, so that a small request cannot become a
+		// large one, and nothing compressed.
+		connect.WithCompression("gzip", nil, nil),
+	}
+	api := http.NewServeMux()
+	api.Handle(tidemarkv1connect.NewOffsetServiceHandler(offsets{s}, options...))
+	api.Handle(tidemarkv1connect.NewGroupServiceHandler(groups{s}, options...))
+	api.Handle(tidemarkv1connect.NewClusterServiceHandler(cluster{s}, options...))
+
+	pages := s.pages()
+	checked := s.checked(connect.NewErrorWriter(options...), api)
+	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.running.add()
+		defer s.running.done()
+		if strings.HasPrefix(r.URL.Path, apiPrefix) {
+			checked.ServeHTTP(w, r)
+			return
+		}
+		(&deadlines{http.NewResponseController(w), r.ProtoMajor == 1}).request(s.limits.Body, s.limits.Body+s.limits.Stall)
+		pages.ServeHTTP(w, r)
+	})
+	return s.recovering(root)
+}
+
+// checked bounds a request of the API before Connect sees it, and answers in
+// words what Connect would answer with a bare status.
+func (s *Server) checked(errorsOf *connect.ErrorWriter, next http.Handler) http.Handler {
+	known := procedures()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := s.checkRequest(r)
+		if !known[r.URL.Path] {
+			err = offset.Errorf(offset.ErrInvalid, "there is no call %s; the page at / names what there is", quote(r.URL.Path))
+		}
+		if err != nil {
+			_ = errorsOf.Write(w, r, wire.ToConnectError(err)) // who is gone needs no answer
+			return
+		}
+		d := &deadlines{http.NewResponseController(w), r.ProtoMajor == 1}
+		if r.URL.Path != tidemarkv1connect.OffsetServiceStreamProcedure {
+			d.request(s.limits.Body, s.limits.Body+s.limits.ExportTimeout+s.limits.Stall)
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), deadlinesKey{}, d)))
+	})
+}
+
+// procedures gives the path of every RPC.
+func procedures() map[string]bool {
+	known := map[string]bool{}
+	for _, f := range []protoreflect.FileDescriptor{
+		tidemarkv1.File_tidemark_v1_offset_proto, tidemarkv1.File_tidemark_v1_group_proto, tidemarkv1.File_tidemark_v1_cluster_proto,
+	} {
+		for i := range f.Services().Len() {
+			for methods, j := f.Services().Get(i).Methods(), 0; j < methods.Len(); j++ {
+				known["/"+string(f.Services().Get(i).FullName())+"/"+string(methods.Get(j).Name())] = true
+			}
+		}
+	}
+	return known
+}
+
+// checkRequest says what is wrong with the outside of a request.
+func (s *Server) checkRequest(r *http.Request) error {
+	if r.Method != http.MethodPost {
+		return offset.Errorf(offset.ErrInvalid, "%s is called by POST, with a JSON body; this was a %s", quote(r.URL.Path), quote(r.Method))
+	}
+	if r.ContentLength > int64(s.limits.Message)+envelope {
+		return offset.Errorf(offset.ErrInvalid, "the request has %d bytes; at most %d are taken, so split it", r.ContentLength, s.limits.Message)
+	}
+	kind, _, _ := strings.Cut(strings.ToLower(r.Header.Get("Content-Type")), ";")
+	switch kind = strings.TrimSpace(kind); {
+	case kind == "application/json", kind == "application/proto",
+		strings.HasPrefix(kind, "application/grpc"), strings.HasPrefix(kind, "application/connect+"):
+		return nil
+	}
+	return offset.Errorf(offset.ErrInvalid, "the content type is %q; send JSON with the header Content-Type: application/json", kind)
+}
+
+// envelope is what a message of gRPC or of a stream has before it.
+const envelope = 5

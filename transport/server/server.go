@@ -1,0 +1,142 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// Server serves the API of one member. Its methods may be called from any
+// goroutine.
+type Server struct {
+	cfg     Config
+	service Service
+	limits  Limits
+	log     hclog.Logger
+	handler http.Handler
+	http    *http.Server
+
+	admission admission
+	exports   chan struct{}
+	counters  counters
+
+	// closing is closed when Shutdown begins: streams say so and end.
+	closing chan struct{}
+	once    sync.Once
+	// running counts the requests being served, streams included.
+	running running
+}
+
+type counters struct {
+	connections, streams                      atomic.Int64
+	refusedConnections, busy, panics, stalled atomic.Int64
+	loggedRefusal                             atomic.Int64
+}
+
+// New makes a Server; it does no I/O and starts no goroutine.
+func New(cfg Config) *Server {
+	cfg = cfg.withDefaults()
+	s := &Server{
+		cfg:     cfg,
+		service: cfg.Service,
+		limits:  cfg.Limits,
+		log:     cfg.Logger,
+		exports: make(chan struct{}, cfg.Limits.Exports),
+		closing: make(chan struct{}),
+	}
+	s.admission = admission{maxCalls: int64(cfg.Limits.Calls), maxBytes: cfg.Limits.Bytes, busy: &s.counters.busy}
+	s.handler = s.routes()
+	s.http = s.newHTTP()
+	return s
+}
+
+// newHTTP sets what bounds connections. Protocols holds HTTP/1.1 and HTTP/2
+// without TLS, told apart by the first bytes of a connection.
+func (s *Server) newHTTP() *http.Server {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+	return &http.Server{
+		Handler:           s.handler,
+		Protocols:         protocols,
+		ReadHeaderTimeout: s.limits.Header,
+		IdleTimeout:       s.limits.Idle,
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          s.log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: s.limits.CallsPerStream,
+			SendPingTimeout:      s.limits.Idle / 2,
+			PingTimeout:          s.limits.Stall,
+			WriteByteTimeout:     s.limits.Stall,
+		},
+	}
+}
+
+// Handler returns what serves the API, /livez, /readyz, /metrics and the page
+// at the root, for whoever has an http.Server of his own; it must allow HTTP/2.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// Serve accepts connections on l until Shutdown, and then returns nil. It
+// closes l. Several listeners may be served at once.
+func (s *Server) Serve(l net.Listener) error {
+	err := s.http.Serve(s.limitConnections(l))
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("serving the API on %s: %w", l.Addr(), err)
+}
+
+// Shutdown stops the server: listeners are closed, streams say that they are
+// closing, what was taken is answered, and all that served has returned. When
+// ctx ends before, connections are cut, which the error tells; the outcome of
+// the calls cut off is unknown to their callers. It may be called again.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.once.Do(func() { close(s.closing) })
+	err := s.http.Shutdown(ctx)
+	if err == nil {
+		err = s.running.wait(ctx)
+	}
+	if err == nil {
+		return nil
+	}
+	cut := s.running.count()
+	_ = s.http.Close() // the listeners are closed already; what else fails has no consequence
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if s.running.wait(grace) != nil {
+		return fmt.Errorf("stopping the API: %d requests were cut off and some go on: %w", cut, err)
+	}
+	return fmt.Errorf("stopping the API: %d requests were cut off: %w", cut, err)
+}
+
+// Stats returns the counts as they are.
+func (s *Server) Stats() Stats {
+	c := &s.counters
+	return Stats{
+		Connections:        c.connections.Load(),
+		Streams:            c.streams.Load(),
+		Calls:              s.admission.inFlight.Load(),
+		Bytes:              s.admission.reserved.Load(),
+		RefusedConnections: c.refusedConnections.Load(),
+		Busy:               c.busy.Load(),
+		Panics:             c.panics.Load(),
+		Stalled:            c.stalled.Load(),
+	}
+}
+
+// stopping tells whether Shutdown has begun.
+func (s *Server) stopping() bool {
+	select {
+	case <-s.closing:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,135 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/offset"
+	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
+	"github.com/tidemark-mq/tidemark/transport/wire"
+)
+
+// conduit is what a stream needs of its transport. One goroutine receives and
+// one sends. connect.BidiStream is one; a framing of our own could be another.
+type conduit interface {
+	Receive() (*tidemarkv1.StreamRequest, error)
+	Send(*tidemarkv1.StreamResponse) error
+}
+
+// Stream serves calls that travel together; see stream.
+func (o offsets) Stream(ctx context.Context, bidi *connect.BidiStream[tidemarkv1.StreamRequest, tidemarkv1.StreamResponse]) error {
+	d := deadlinesOf(ctx)
+	return o.srv.stream(ctx, bidi, auth.Anonymous(bidi.Peer().Addr), d.interrupt, d.cutOff)
+}
+
+// stream is one stream: the goroutine of its handler writes, one reads, and
+// each call under way has one of its own. The handler returns when all of them
+// have.
+//
+// A call is open from when it is taken until its reply was given to the
+// conduit; so a peer that does not read runs into the bounds on open calls,
+// and, where it goes on to send what is refused, is no longer read from.
+type stream struct {
+	srv       *Server
+	conduit   conduit
+	principal auth.Principal
+	ctx       context.Context // ends with the stream; all calls run under it
+	calls     sync.WaitGroup
+
+	// wake has an element when the writer has something to look at, room when
+	// replies were sent.
+	wake, room chan struct{}
+
+	mu sync.Mutex
+	// replies are those not sent yet, in the order they were ready.
+	replies []reply
+	// open is how many calls were taken and their replies not sent.
+	open int
+	// ended: nothing more will be read; cause says why, nil for a peer that
+	// has said that it is done.
+	ended bool
+	cause error
+	// refusing: Shutdown has begun, further calls are refused. over: the
+	// writer has sent its last; further calls are dropped, not taken.
+	refusing, over bool
+}
+
+// reply is an answer with what its call holds of the bounds: nothing, if the
+// call was refused.
+type reply struct {
+	message *tidemarkv1.Reply
+	taken   bool
+	size    int64
+}
+
+// stream serves one stream to its end. interrupt ends a Receive that is under
+// way, cutOff a Send.
+func (s *Server) stream(ctx context.Context, c conduit, p auth.Principal, interrupt, cutOff func()) error {
+	s.counters.streams.Add(1)
+	defer s.counters.streams.Add(-1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	st := &stream{
+		srv: s, conduit: c, principal: p, ctx: ctx,
+		wake: make(chan struct{}, 1), room: make(chan struct{}, 1),
+	}
+	stall := time.AfterFunc(s.limits.Stall, func() {
+		s.counters.stalled.Add(1)
+		cancel(errStalled)
+		cutOff()
+	})
+	stall.Stop()
+
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		st.read()
+	}()
+	err := st.write(stall)
+	cancel(errEnded)
+	interrupt()
+	<-read
+	st.calls.Wait()
+	st.giveBack()
+	return err
+}
+
+var (
+	errStalled = offset.Errorf(offset.ErrBusy, "the peer did not read its answers")
+	errEnded   = errors.New("the stream has ended")
+)
+
+// giveBack releases what is held by replies that were never sent.
+func (st *stream) giveBack() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.released(st.replies)
+	st.replies = nil
+}
+
+// signal makes sure that c has an element; it never waits.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// endOf reads what a Receive failed with: nil for the peer's regular end.
+func endOf(err error, limit int) error {
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil
+	case connect.CodeOf(err) == connect.CodeResourceExhausted:
+		return wire.ToConnectError(offset.Errorf(offset.ErrInvalid, "a message of the stream is too large; at most %d bytes are taken, so split it", limit))
+	case connect.CodeOf(err) == connect.CodeInvalidArgument:
+		return wire.ToConnectError(offset.Errorf(offset.ErrInvalid, "a message of the stream cannot be read: %s", err))
+	}
+	return err
+}

@@ -1,0 +1,134 @@
+package server
+
+import (
+	"context"
+
+	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/offset"
+	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
+	"github.com/tidemark-mq/tidemark/transport/wire"
+)
+
+// read takes calls until the peer ends, the stream breaks or the writer is over.
+func (st *stream) read() {
+	for {
+		m, err := st.conduit.Receive()
+		if err != nil {
+			st.end(endOf(err, st.srv.limits.Message))
+			return
+		}
+		for _, call := range m.GetCalls() {
+			st.take(call)
+		}
+		if !st.waitForRoom() {
+			st.end(context.Cause(st.ctx))
+			return
+		}
+	}
+}
+
+func (st *stream) end(cause error) {
+	st.mu.Lock()
+	st.ended, st.cause = true, cause
+	st.mu.Unlock()
+	signal(st.wake)
+}
+
+// waitForRoom returns once few enough replies wait to be sent, false when the
+// stream has ended. Taken calls are bounded already; this bounds refusals.
+func (st *stream) waitForRoom() bool {
+	for {
+		st.mu.Lock()
+		full := len(st.replies) > 2*st.srv.limits.CallsPerStream
+		st.mu.Unlock()
+		if !full {
+			return st.ctx.Err() == nil
+		}
+		select {
+		case <-st.room:
+		case <-st.ctx.Done():
+			return false
+		}
+	}
+}
+
+// take starts a call in a goroutine of its own, or refuses it at once.
+func (st *stream) take(call *tidemarkv1.Call) {
+	size := sizeOf(call)
+	first, err := st.admit(size)
+	switch {
+	case err == errOver:
+		return
+	case err != nil:
+		st.put(reply{message: refusal(call.GetId(), err)})
+		return
+	case first:
+		signal(st.wake) // from now on the peer gets signs of life
+	}
+	st.calls.Add(1)
+	go func() {
+		defer st.calls.Done()
+		st.put(reply{message: st.srv.answer(st.ctx, st.principal, call), taken: true, size: size})
+	}()
+}
+
+// errOver is the answer of admit when no answer can be sent any more.
+var errOver = errEnded
+
+// admit opens a call; first tells that no other was open.
+func (st *stream) admit(size int64) (first bool, err error) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	switch {
+	case st.over:
+		return false, errOver
+	case st.refusing:
+		return false, errStopping
+	case st.open >= st.srv.limits.CallsPerStream:
+		st.srv.counters.busy.Add(1)
+		return false, offset.Errorf(offset.ErrBusy, "%d calls of this stream are under way", st.open)
+	}
+	if err := st.srv.admission.take(size); err != nil {
+		return false, err
+	}
+	st.open++
+	return st.open == 1, nil
+}
+
+// put hands a reply to the writer.
+func (st *stream) put(r reply) {
+	st.mu.Lock()
+	st.replies = append(st.replies, r)
+	st.mu.Unlock()
+	signal(st.wake)
+}
+
+// answer serves one call of a stream.
+func (s *Server) answer(ctx context.Context, p auth.Principal, call *tidemarkv1.Call) *tidemarkv1.Reply {
+	out := &tidemarkv1.Reply{Id: call.GetId()}
+	var err error
+	switch c := call.GetCall().(type) {
+	case *tidemarkv1.Call_Commit:
+		var res *tidemarkv1.CommitResponse
+		res, err = commit.run(ctx, s, p, c.Commit)
+		out.Reply = &tidemarkv1.Reply_Commit{Commit: res}
+	case *tidemarkv1.Call_Set:
+		var res *tidemarkv1.SetResponse
+		res, err = set.run(ctx, s, p, c.Set)
+		out.Reply = &tidemarkv1.Reply_Set{Set: res}
+	case *tidemarkv1.Call_Fetch:
+		var res *tidemarkv1.FetchResponse
+		res, err = fetch.run(ctx, s, p, c.Fetch)
+		out.Reply = &tidemarkv1.Reply_Fetch{Fetch: res}
+	default:
+		err = offset.Errorf(offset.ErrInvalid, "the call is empty, or of a kind that this version of the server does not know")
+	}
+	if err != nil {
+		return refusal(call.GetId(), err)
+	}
+	return out
+}
+
+func refusal(id uint64, err error) *tidemarkv1.Reply {
+	return &tidemarkv1.Reply{Id: id, Reply: &tidemarkv1.Reply_Error{Error: wire.ToError(err)}}
+}

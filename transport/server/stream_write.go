@@ -1,0 +1,120 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
+)
+
+// batchBytes is where one message of replies ends; a single reply may be larger.
+const batchBytes = 1 << 20
+
+// write sends what is ready until nothing more can come, and returns what the
+// stream ends with. Whatever is ready when it comes round travels in one
+// message: the busier the stream, the fewer the messages.
+func (st *stream) write(stall *time.Timer) error {
+	life := time.NewTimer(st.srv.limits.KeepAlive)
+	life.Stop()
+	armed := false // life runs, so the last message was sent less than KeepAlive ago
+	closing := st.srv.closing
+	for {
+		batch, open, end := st.next(closing == nil)
+		if len(batch) > 0 {
+			if err := st.send(stall, batchOf(batch)); err != nil {
+				st.sent(batch)
+				return err
+			}
+			st.sent(batch)
+			armed = false
+			continue
+		}
+		if end != nil {
+			return end.cause
+		}
+		if open > 0 && !armed {
+			life.Reset(st.srv.limits.KeepAlive)
+		} else if open == 0 {
+			life.Stop()
+		}
+		armed = open > 0
+		select {
+		case <-st.wake:
+		case <-life.C:
+			armed = false
+			if err := st.send(stall, &tidemarkv1.StreamResponse{}); err != nil {
+				return err
+			}
+		case <-closing:
+			closing = nil
+			st.refuse()
+			if err := st.send(stall, &tidemarkv1.StreamResponse{Closing: true}); err != nil {
+				return err
+			}
+		case <-st.ctx.Done():
+			return context.Cause(st.ctx)
+		}
+	}
+}
+
+// ending is what a stream ends with: nil for a regular end.
+type ending struct{ cause error }
+
+// next takes replies for one message. end is not nil when none is ready and
+// none will be; no call is taken from then on. told says that the peer knows
+// of the closing.
+func (st *stream) next(told bool) (batch []reply, open int, end *ending) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	n, size := 0, int64(0)
+	for n < len(st.replies) && (n == 0 || size < batchBytes) {
+		size += sizeOf(st.replies[n].message)
+		n++
+	}
+	batch, st.replies = st.replies[:n:n], st.replies[n:]
+	if n > 0 || st.open > 0 || !(st.ended || told) {
+		return batch, st.open, nil
+	}
+	st.over = true
+	return nil, 0, &ending{st.cause}
+}
+
+// refuse makes all further calls be refused.
+func (st *stream) refuse() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.refusing = true
+}
+
+// send gives one message to the peer; stall cuts off one that does not read.
+func (st *stream) send(stall *time.Timer, m *tidemarkv1.StreamResponse) error {
+	stall.Reset(st.srv.limits.Stall)
+	defer stall.Stop()
+	return st.conduit.Send(m)
+}
+
+// sent closes the calls of a batch.
+func (st *stream) sent(batch []reply) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.released(batch)
+	signal(st.room)
+}
+
+// released gives back what replies hold of the bounds. st.mu is held.
+func (st *stream) released(list []reply) {
+	for _, r := range list {
+		if r.taken {
+			st.open--
+			st.srv.admission.release(r.size)
+		}
+	}
+}
+
+func batchOf(list []reply) *tidemarkv1.StreamResponse {
+	m := &tidemarkv1.StreamResponse{Replies: make([]*tidemarkv1.Reply, len(list))}
+	for i := range list {
+		m.Replies[i] = list[i].message
+	}
+	return m
+}
