@@ -1,0 +1,35 @@
+package table
+
+import "github.com/tidemark-mq/tidemark/offset"
+
+// Change is what an act did to one key.
+type Change struct {
+	Key           offset.Key
+	Before, After offset.KeyState
+}
+
+// Changes collects what the acts of one request changed, for the audit log: how
+// many keys, and the first offset.MaxNames of them. The zero value is ready to
+// use; a nil *Changes collects nothing.
+type Changes struct {
+	// Total is how many keys were moved or removed.
+	Total uint64
+	// First holds the first of them, in the order in which they were changed.
+	First []Change
+}
+
+// Reset empties it for the next request and keeps its memory.
+func (c *Changes) Reset() {
+	if c != nil {
+		c.Total, c.First = 0, c.First[:0]
+	}
+}
+
+// wants tells whether the next change is to be described.
+func (c *Changes) wants() bool { return c != nil && len(c.First) < offset.MaxNames }
+
+func (c *Changes) count(n uint64) {
+	if c != nil {
+		c.Total += n
+	}
+}
