@@ -31,6 +31,7 @@ const (
 	CodeLevel
 	CodeClosed
 	CodeDamaged
+	CodeUnreachable
 )
 
 // Errors that the cluster answers. Test with errors.Is; see Outcome for what
@@ -76,6 +77,9 @@ var (
 	ErrClosed = errors.New("closed")
 	// ErrDamaged: a file or snapshot does not hold what it should.
 	ErrDamaged = errors.New("damaged")
+	// ErrUnreachable: no connection to the other side could be made, so that
+	// nothing was sent.
+	ErrUnreachable = errors.New("cannot be reached")
 )
 
 // Errors that only a client library gives of what it holds itself. They never
@@ -132,6 +136,7 @@ var codes = []codeRow{
 	{CodeLevel, ErrLevel, false, NotDone},
 	{CodeClosed, ErrClosed, false, NotDone},
 	{CodeDamaged, ErrDamaged, false, NotDone},
+	{CodeUnreachable, ErrUnreachable, true, NotDone},
 }
 
 // local is the table of errors that never travel.

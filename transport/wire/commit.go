@@ -54,9 +54,9 @@ func FromCommitRequest(m *tidemarkv1.CommitRequest) (*offset.Commits, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &offset.Commits{Cluster: id, Atomic: m.Atomic, Topics: make([]offset.TopicCommits, len(m.Commits))}
+	c := &offset.Commits{Cluster: id, Atomic: m.GetAtomic(), Topics: make([]offset.TopicCommits, len(m.GetCommits()))}
 	slab := make([]offset.QueueCommit, 0, total)
-	for i, t := range m.Commits {
+	for i, t := range m.GetCommits() {
 		at := len(slab)
 		slab = appendCommits(slab, t)
 		c.Topics[i] = offset.TopicCommits{

@@ -100,6 +100,7 @@ var connectCodes = map[offset.Code]connect.Code{
 	offset.CodeLevel:          connect.CodeFailedPrecondition,
 	offset.CodeClosed:         connect.CodeUnavailable,
 	offset.CodeDamaged:        connect.CodeDataLoss,
+	offset.CodeUnreachable:    connect.CodeUnavailable,
 }
 
 // ToConnectError makes err, which must not be nil, an error of Connect. Our

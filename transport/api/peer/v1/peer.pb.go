@@ -637,11 +637,13 @@ type HelloResponse struct {
 	// Empty while the node belongs to no cluster.
 	ClusterId string `protobuf:"bytes,2,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
 	// Its log, vote store and snapshots hold nothing.
-	Empty         bool   `protobuf:"varint,3,opt,name=empty,proto3" json:"empty,omitempty"`
-	MaxLevel      uint32 `protobuf:"varint,4,opt,name=max_level,json=maxLevel,proto3" json:"max_level,omitempty"`
-	Level         uint32 `protobuf:"varint,5,opt,name=level,proto3" json:"level,omitempty"`
-	PeerAddress   string `protobuf:"bytes,6,opt,name=peer_address,json=peerAddress,proto3" json:"peer_address,omitempty"`
-	ApiAddress    string `protobuf:"bytes,7,opt,name=api_address,json=apiAddress,proto3" json:"api_address,omitempty"`
+	Empty       bool   `protobuf:"varint,3,opt,name=empty,proto3" json:"empty,omitempty"`
+	MaxLevel    uint32 `protobuf:"varint,4,opt,name=max_level,json=maxLevel,proto3" json:"max_level,omitempty"`
+	Level       uint32 `protobuf:"varint,5,opt,name=level,proto3" json:"level,omitempty"`
+	PeerAddress string `protobuf:"bytes,6,opt,name=peer_address,json=peerAddress,proto3" json:"peer_address,omitempty"`
+	ApiAddress  string `protobuf:"bytes,7,opt,name=api_address,json=apiAddress,proto3" json:"api_address,omitempty"`
+	// The cluster's configuration, or draw, lists the asking node.
+	Listed        bool `protobuf:"varint,8,opt,name=listed,proto3" json:"listed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -723,6 +725,13 @@ func (x *HelloResponse) GetApiAddress() string {
 		return x.ApiAddress
 	}
 	return ""
+}
+
+func (x *HelloResponse) GetListed() bool {
+	if x != nil {
+		return x.Listed
+	}
+	return false
 }
 
 type Founder struct {
@@ -1130,7 +1139,7 @@ const file_peer_v1_peer_proto_rawDesc = "" +
 	"\x11ReadIndexResponse\x12(\n" +
 	"\x05error\x18\x01 \x01(\v2\x12.tidemark.v1.ErrorR\x05error\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\"\x0e\n" +
-	"\fHelloRequest\"\xcb\x01\n" +
+	"\fHelloRequest\"\xe3\x01\n" +
 	"\rHelloResponse\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
 	"\n" +
@@ -1140,7 +1149,8 @@ const file_peer_v1_peer_proto_rawDesc = "" +
 	"\x05level\x18\x05 \x01(\rR\x05level\x12!\n" +
 	"\fpeer_address\x18\x06 \x01(\tR\vpeerAddress\x12\x1f\n" +
 	"\vapi_address\x18\a \x01(\tR\n" +
-	"apiAddress\"<\n" +
+	"apiAddress\x12\x16\n" +
+	"\x06listed\x18\b \x01(\bR\x06listed\"<\n" +
 	"\aFounder\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fpeer_address\x18\x02 \x01(\tR\vpeerAddress\"d\n" +
