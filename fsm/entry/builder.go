@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"sync"
 
+	"github.com/tidemark-mq/tidemark/fsm/internal/bin"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -79,7 +80,7 @@ func (b *Builder) undo(before *Builder) {
 
 // Len is the length of the entry that Seal would return now, in bytes.
 func (b *Builder) Len() int {
-	return headLen + b.names.size() + uvarintLen(uint64(b.count)) + len(b.body)
+	return headLen + b.names.size() + bin.UvarintLen(uint64(b.count)) + len(b.body)
 }
 
 // Count is the number of requests added since the last Reset.

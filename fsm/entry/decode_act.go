@@ -6,35 +6,35 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-func (d *Decoder) readAct(r *Request, flags byte) {
+func (d *decoder) readAct(r *Request, flags byte) {
 	a := &offset.Act{Cluster: d.cluster(flags)}
-	kind := d.byte()
-	copy(a.ID[:], d.bytes(len(a.ID)))
-	a.Base, a.Claim = d.uvarint(), d.uvarint()
-	r.Step = d.uint32("step")
+	kind := d.Byte()
+	copy(a.ID[:], d.Bytes(len(a.ID)))
+	a.Base, a.Claim = d.Uvarint(), d.Uvarint()
+	r.Step = d.Uint32("step")
 	switch kind {
 	case actReset:
 		a.Reset = &offset.Reset{Targets: d.readTargets()}
 	case actRemove:
 		a.Remove = &offset.Remove{Scope: d.scope()}
 	case actClone:
-		a.Clone = &offset.Clone{HasBroker: d.bool(), From: d.name(), To: d.name(), Topic: d.name(), Broker: d.name()}
+		a.Clone = &offset.Clone{HasBroker: d.Bool(), From: d.name(), To: d.name(), Topic: d.name(), Broker: d.name()}
 	case actExpire:
 		a.Expire = &offset.Expire{Groups: d.idle()}
 	case actTake:
-		a.Take = &offset.Take{ByBroker: d.bool(), Name: d.name(), Holder: d.name()}
+		a.Take = &offset.Take{ByBroker: d.Bool(), Name: d.name(), Holder: d.name()}
 	case actImport:
 		a.Import = d.importStep()
 	default:
-		d.fail(unknown("kind %d of act", kind))
+		d.Unknown("kind %d of act", kind)
 	}
 	r.Act = a
 }
 
-func (d *Decoder) scope() offset.Scope {
-	flags := d.byte()
+func (d *decoder) scope() offset.Scope {
+	flags := d.Byte()
 	if flags&^(scopeBroker|scopeQueue) != 0 {
-		d.fail(unknown("flag %#x of a scope", flags))
+		d.Unknown("flag %#x of a scope", flags)
 	}
 	return offset.Scope{
 		HasBroker: flags&scopeBroker != 0,
@@ -42,12 +42,12 @@ func (d *Decoder) scope() offset.Scope {
 		Group:     d.name(),
 		Topic:     d.name(),
 		Broker:    d.name(),
-		QueueID:   d.queueID(),
+		QueueID:   d.QueueID(),
 	}
 }
 
-func (d *Decoder) idle() []offset.Idle {
-	n := d.count("groups", offset.MaxCommits, minIdle)
+func (d *decoder) idle() []offset.Idle {
+	n := d.Count("groups", offset.MaxCommits, minIdle)
 	if n == 0 {
 		return nil
 	}
@@ -55,37 +55,37 @@ func (d *Decoder) idle() []offset.Idle {
 	was := uint64(0)
 	for i := range list {
 		group := d.name()
-		was += uint64(d.varint())
+		was += uint64(d.Varint())
 		list[i] = offset.Idle{Group: group, Seen: was}
 	}
 	return list
 }
 
-func (d *Decoder) importStep() *offset.Import {
-	i := &offset.Import{Step: offset.ImportStep(d.byte()), Mode: offset.ImportMode(d.byte())}
+func (d *decoder) importStep() *offset.Import {
+	i := &offset.Import{Step: offset.ImportStep(d.Byte()), Mode: offset.ImportMode(d.Byte())}
 	if i.Step > offset.ImportAbort || i.Mode > offset.ImportReplace {
-		d.fail(unknown("step %d or mode %d of an import", i.Step, i.Mode))
+		d.Unknown("step %d or mode %d of an import", i.Step, i.Mode)
 	}
 	i.Group = d.name()
-	if d.bool() {
-		copy(i.Hash[:], d.bytes(len(i.Hash)))
+	if d.Bool() {
+		copy(i.Hash[:], d.Bytes(len(i.Hash)))
 	}
-	i.Chunks = d.uint32("number of chunks")
-	i.Offsets = d.uvarint()
-	i.Chunk = d.uint32("chunk")
+	i.Chunks = d.Uint32("number of chunks")
+	i.Offsets = d.Uvarint()
+	i.Chunk = d.Uint32("chunk")
 	i.Targets = d.readTargets()
 	return i
 }
 
 // readTargets reads keys with offsets, in runs that share their names.
-func (d *Decoder) readTargets() []offset.Target {
-	all := d.targets.take(d.count("keys", offset.MaxCommits, minTarget))
+func (d *decoder) readTargets() []offset.Target {
+	all := d.targets.Take(d.Count("keys", offset.MaxCommits, minTarget))
 	was := int64(0)
-	for rest := all; len(rest) > 0 && d.err == nil; {
+	for rest := all; len(rest) > 0 && d.Err == nil; {
 		k := offset.Key{Group: d.name(), MessageQueue: offset.MessageQueue{Topic: d.name(), Broker: d.name()}}
-		n := d.count("keys of a run", len(rest), minTarget)
-		if n == 0 && d.err == nil {
-			d.fail(damaged("an empty run of keys before byte %d", d.pos))
+		n := d.Count("keys of a run", len(rest), minTarget)
+		if n == 0 && d.Err == nil {
+			d.Damaged("an empty run of keys before byte %d", d.Pos)
 		}
 		d.readRun(rest[:n], k, &was)
 		rest = rest[n:]
@@ -93,13 +93,13 @@ func (d *Decoder) readTargets() []offset.Target {
 	return all
 }
 
-func (d *Decoder) readRun(run []offset.Target, k offset.Key, was *int64) {
+func (d *decoder) readRun(run []offset.Target, k offset.Key, was *int64) {
 	next := int64(0)
 	for i := range run {
-		id := next + d.varint()
-		off := *was + d.varint()
+		id := next + d.Varint()
+		off := *was + d.Varint()
 		if id < 0 || id > math.MaxInt32 || off < 0 {
-			d.fail(damaged("queue id %d or offset %d out of range before byte %d", id, off, d.pos))
+			d.Damaged("queue id %d or offset %d out of range before byte %d", id, off, d.Pos)
 			return
 		}
 		k.QueueID = int32(id)

@@ -195,20 +195,3 @@ func TestDecoderGoesOnAfterAnError(t *testing.T) {
 		t.Fatalf("after an error: %v, %+v", err, e)
 	}
 }
-
-func TestInternerIsBounded(t *testing.T) {
-	var in interner
-	name := make([]byte, MaxString)
-	for i := range 3 * internNames {
-		name[0], name[1], name[2] = byte(i), byte(i>>8), byte(i>>16)
-		if s := in.intern(name); s != string(name) {
-			t.Fatalf("name %d became %q", i, s)
-		}
-		if len(in.young)+len(in.old) > 2*internNames || in.size > internBytes {
-			t.Fatalf("%d names, %d bytes are kept", len(in.young)+len(in.old), in.size)
-		}
-	}
-	for i := range 3 * internNames {
-		in.intern(name[:i&1])
-	}
-}

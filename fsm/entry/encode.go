@@ -3,6 +3,7 @@ package entry
 import (
 	"encoding/binary"
 
+	"github.com/tidemark-mq/tidemark/fsm/internal/bin"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -97,14 +98,14 @@ func (b *Builder) queue(q, was *offset.QueueCommit) error {
 	if q.QueueID < 0 || q.Offset < 0 {
 		return invalid("queue id %d or offset %d is negative", q.QueueID, q.Offset)
 	}
-	step := zigzag(int64(q.QueueID)-int64(was.QueueID)-1) << 1
+	step := bin.Zigzag(int64(q.QueueID)-int64(was.QueueID)-1) << 1
 	if q.Epoch != was.Epoch {
 		step |= 1
 	}
 	b.uvarint(step)
-	b.uvarint(zigzag(q.Offset - was.Offset))
+	b.varint(q.Offset - was.Offset)
 	if q.Epoch != was.Epoch {
-		b.uvarint(zigzag(int64(q.Epoch - was.Epoch)))
+		b.varint(int64(q.Epoch - was.Epoch))
 	}
 	*was = *q
 	return nil
@@ -170,13 +171,9 @@ func (b *Builder) plain(r *Request) error {
 
 func (b *Builder) uvarint(v uint64) { b.body = binary.AppendUvarint(b.body, v) }
 
-func (b *Builder) bool(v bool) {
-	if v {
-		b.body = append(b.body, 1)
-		return
-	}
-	b.body = append(b.body, 0)
-}
+func (b *Builder) varint(v int64) { b.body = bin.AppendVarint(b.body, v) }
+
+func (b *Builder) bool(v bool) { b.body = bin.AppendBool(b.body, v) }
 
 // refs appends references to strings.
 func (b *Builder) refs(list ...string) error {

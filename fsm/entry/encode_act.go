@@ -1,6 +1,8 @@
 package entry
 
-import "github.com/tidemark-mq/tidemark/offset"
+import (
+	"github.com/tidemark-mq/tidemark/offset"
+)
 
 // act appends an act: what all acts have, then what this one does.
 func (b *Builder) act(r *Request) error {
@@ -80,7 +82,7 @@ func (b *Builder) expire(e *offset.Expire) error {
 		if err := b.refs(g.Group); err != nil {
 			return err
 		}
-		b.uvarint(zigzag(int64(g.Seen - was)))
+		b.varint(int64(g.Seen - was))
 		was = g.Seen
 	}
 	return nil
@@ -136,8 +138,8 @@ func (b *Builder) run(list []offset.Target, was *int64) error {
 		if t.Key.QueueID < 0 || t.Offset < 0 {
 			return invalid("queue id %d or offset %d is negative", t.Key.QueueID, t.Offset)
 		}
-		b.uvarint(zigzag(int64(t.Key.QueueID) - next))
-		b.uvarint(zigzag(t.Offset - *was))
+		b.varint(int64(t.Key.QueueID) - next)
+		b.varint(t.Offset - *was)
 		next, *was = int64(t.Key.QueueID)+1, t.Offset
 	}
 	return nil

@@ -74,30 +74,7 @@ const (
 	minTarget = 2
 )
 
-// zigzag maps small numbers of either sign to small unsigned ones.
-func zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
-
-// unzigzag undoes zigzag.
-func unzigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }
-
-// uvarintLen is the number of bytes that v takes as a varint.
-func uvarintLen(v uint64) int {
-	n := 1
-	for ; v >= 0x80; v >>= 7 {
-		n++
-	}
-	return n
-}
-
 func putTime(b []byte, timeMS int64) { binary.BigEndian.PutUint64(b, uint64(timeMS)) }
-
-func damaged(format string, args ...any) error {
-	return offset.Errorf(offset.ErrDamaged, "log entry: "+format, args...)
-}
-
-func unknown(format string, args ...any) error {
-	return offset.Errorf(offset.ErrLevel, "log entry: "+format+"; this build reads up to level %d, run a newer one", append(args, offset.FormatLevel)...)
-}
 
 func invalid(format string, args ...any) error {
 	return offset.Errorf(offset.ErrInvalid, format, args...)

@@ -1,6 +1,10 @@
 package entry
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/tidemark-mq/tidemark/fsm/internal/bin"
+)
 
 // names is the table of shared strings of an entry being built. Reference 0 is
 // the empty string, n the n-th of the table, in the order of first use.
@@ -30,7 +34,7 @@ func (n *names) ref(s string) uint32 {
 }
 
 // size is what the table takes in the entry, its count included.
-func (n *names) size() int { return uvarintLen(uint64(len(n.list))) + len(n.encoded) }
+func (n *names) size() int { return bin.UvarintLen(uint64(len(n.list))) + len(n.encoded) }
 
 // truncate takes back all but the first count names, which took size bytes.
 func (n *names) truncate(count, size int) {

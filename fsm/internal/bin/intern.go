@@ -1,21 +1,21 @@
-package entry
+package bin
 
-// Bounds of each of the two generations of an interner.
+// Bounds of each of the two generations of an Interner.
 const (
 	internNames = 1 << 16
 	internBytes = 4 << 20
 )
 
-// interner makes strings of bytes and gives the same string again for a name
+// Interner makes strings of bytes and gives the same string again for a name
 // that it has seen lately. It keeps two generations: when the young one is
 // full it becomes the old one, and what the old one held is let go.
-type interner struct {
+type Interner struct {
 	young, old map[string]string
 	size       int // bytes of the names in young
 }
 
-// intern returns a string that equals b and shares no memory with it.
-func (in *interner) intern(b []byte) string {
+// Intern returns a string that equals b and shares no memory with it.
+func (in *Interner) Intern(b []byte) string {
 	if s, ok := in.young[string(b)]; ok {
 		return s
 	}
@@ -27,7 +27,7 @@ func (in *interner) intern(b []byte) string {
 	return s
 }
 
-func (in *interner) keep(s string) {
+func (in *Interner) keep(s string) {
 	if in.young == nil {
 		in.young = make(map[string]string)
 	}
