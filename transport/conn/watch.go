@@ -1,0 +1,42 @@
+package conn
+
+import (
+	"fmt"
+	"time"
+)
+
+// watchLocked starts the watch for silence as a call is made, if it does not
+// run. The silence counts from the first call after a time without any.
+func (c *Conn) watchLocked() {
+	if len(c.open) == 1 {
+		c.heard = time.Now()
+	}
+	if c.watching {
+		return
+	}
+	c.watching = true
+	c.running.Add(1)
+	c.timer.Reset(c.cfg.Silence)
+}
+
+// watch runs when the timer fires: it gives the connection up, looks again
+// later, or stops watching since no call is open.
+func (c *Conn) watch() {
+	defer c.running.Done()
+	c.mu.Lock()
+	c.watching = false
+	if c.cause != nil || len(c.open) == 0 {
+		c.mu.Unlock()
+		return
+	}
+	silent := time.Since(c.heard)
+	if left := c.cfg.Silence - silent; left > 0 {
+		c.watching = true
+		c.running.Add(1)
+		c.timer.Reset(left)
+		c.mu.Unlock()
+		return
+	}
+	c.mu.Unlock()
+	c.end(fmt.Errorf("no sign of life from %q for %s", c.cfg.Addr, silent.Round(time.Millisecond)))
+}
