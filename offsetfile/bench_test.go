@@ -1,7 +1,6 @@
 package offsetfile
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -9,27 +8,14 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-)
 
-// writeLarge writes a file of entries keys with four queues each, in the bare
-// dialect: 900,000 of them are 47 MB.
-func writeLarge(w io.Writer, entries int) error {
-	b := bufio.NewWriter(w)
-	b.WriteString(`{"offsetTable":{`)
-	for i := range entries {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(b, `"t%d@g%d":{0:%d,1:%d,2:%d,3:%d}`, i%997, i, i, i+1, i+2, i+3)
-	}
-	b.WriteString("}}\n")
-	return b.Flush()
-}
+	"github.com/tidemark-mq/tidemark/internal/fixture"
+)
 
 func TestReadLarge(t *testing.T) {
 	const entries = 20_000
 	var b bytes.Buffer
-	if err := writeLarge(&b, entries); err != nil {
+	if err := fixture.Large(&b, entries); err != nil {
 		t.Fatal(err)
 	}
 	f, err := Read(&b, Options{})
@@ -55,7 +41,7 @@ func TestReadLarge(t *testing.T) {
 // stays in memory for each.
 func BenchmarkReadLarge(b *testing.B) {
 	path := b.TempDir() + "/consumerOffset.json"
-	if err := WriteFile(path, func(w io.Writer) error { return writeLarge(w, 900_000) }); err != nil {
+	if err := WriteFile(path, func(w io.Writer) error { return fixture.Large(w, fixture.LargeEntries) }); err != nil {
 		b.Fatal(err)
 	}
 	st, err := os.Stat(path)
