@@ -1,0 +1,220 @@
+#!/usr/bin/env bash
+# A Tidemark cluster of real processes on this machine, for trying and testing.
+# Everything it writes lies under $TIDEMARK_RUN (default .run/cluster); it ends
+# only processes that it started, by the pid it noted.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$here")
+run=${TIDEMARK_RUN:-$root/.run/cluster}
+bin=${TIDEMARK_BIN:-$root/bin}
+base=${TIDEMARK_PORT:-7411} # n1 gets base and base+1, n2 ten more, and so on
+max=9
+
+usage() {
+	cat <<'EOF'
+usage: cluster.sh COMMAND
+
+  up [N]        start a cluster of N nodes (default 3), n1 to nN; keeps what an earlier one left
+  run [N]       up, then stay: Ctrl-C stops all nodes cleanly
+  status        how each node sees the cluster
+  leader        print the name of the leader
+  endpoints     print the API addresses, as the CLI takes them
+  start NODE    start a node that does not run
+  stop NODE     SIGTERM: hand over, answer what was taken, end
+  kill NODE     SIGKILL
+  pause NODE    SIGSTOP
+  resume NODE   SIGCONT
+  restart NODE  stop (if it runs) and start
+  down          stop all nodes
+  clean         down, and delete everything under the run folder
+  story         the main proof; see story.sh
+
+environment: TIDEMARK_RUN  where data, logs and pids lie (default .run/cluster)
+             TIDEMARK_BIN  where tidemarkd and tidemark lie (default bin)
+             TIDEMARK_PORT first port of n1 (default 7411)
+             TIDEMARK_WRAP a command put before tidemarkd, such as a tracer; %n becomes the node's name
+EOF
+}
+
+die() { printf 'cluster.sh: %s\n' "$*" >&2; exit 1; }
+say() { printf '%s\n' "$*" >&2; }
+
+api() { echo "127.0.0.1:$((base + 10 * (${1#n} - 1)))"; }
+peer() { echo "127.0.0.1:$((base + 10 * (${1#n} - 1) + 1))"; }
+size() { cat "$run/size" 2>/dev/null || die "there is no cluster in $run; make one: cluster.sh up"; }
+nodes() { for i in $(seq 1 "$(size)"); do echo "n$i"; done; }
+
+node() { # checks that the argument names a node of this cluster
+	[[ ${1:-} =~ ^n[1-9]$ ]] && [ "${1#n}" -le "$(size)" ] || die "no such node: '${1:-}'; there are: $(nodes | xargs)"
+}
+
+endpoints() { local l=; for n in $(nodes); do l+=,$(api "$n"); done; echo "${l#,}"; }
+founders() { local l=; for n in $(nodes); do l+=,$n=$(peer "$n"); done; echo "${l#,}"; }
+
+# alive NODE: the noted process runs, and is ours (a pid may have been used again).
+alive() {
+	local pid
+	pid=$(cat "$run/$1/pid" 2>/dev/null) || return 1
+	kill -0 "$pid" 2>/dev/null && [ "$(cat "$run/$1/started" 2>/dev/null)" = "$(born "$pid")" ]
+}
+born() { awk '{print $22}' "/proc/$1/stat" 2>/dev/null; }
+
+# signal NAME NODE: to the daemon, also where it runs under a tracer.
+signal() {
+	alive "$2" || die "$2 does not run"
+	kill "-$1" "$(cat "$run/$2/pid")"
+}
+
+gone() { # gone NODE SECONDS: wait until the process has ended
+	local until=$((SECONDS + $2))
+	while alive "$1"; do
+		[ $SECONDS -lt $until ] || return 1
+		sleep 0.02
+	done
+}
+
+start() {
+	local n=$1 dir=$run/$1 pid
+	alive "$n" && die "$n runs already"
+	[ -x "$bin/tidemarkd" ] || die "$bin/tidemarkd is missing; build it: make build"
+	mkdir -p -m 700 "$dir"
+	rm -f "$dir/pid"
+	# The daemon writes its pid itself, so that a tracer before it is no matter.
+	(
+		exec 0</dev/null >>"$dir/log" 2>&1 9>&-
+		# shellcheck disable=SC2016
+		exec setsid ${TIDEMARK_WRAP:+${TIDEMARK_WRAP//%n/$n}} \
+			bash -c 'echo $$ >"$0/pid.new"; mv "$0/pid.new" "$0/pid"; exec "$@"' "$dir" \
+			"$bin/tidemarkd" --name "$n" --data "$dir/data" \
+			--listen "$(api "$n")" --advertise "$(api "$n")" \
+			--peer-listen "$(peer "$n")" --peer-advertise "$(peer "$n")" \
+			--initial-cluster "$(founders)"
+	) &
+	disown
+	for _ in $(seq 500); do
+		[ ! -s "$dir/pid" ] || break
+		sleep 0.02
+	done
+	pid=$(cat "$dir/pid" 2>/dev/null) || die "$n did not start; see $dir/log"
+	born "$pid" >"$dir/started"
+}
+
+ready() { # ready SECONDS: wait until every running node serves
+	local until=$((SECONDS + $1)) n
+	for n in $(nodes); do
+		while alive "$n" && ! curl -fsS -m 1 -o /dev/null "http://$(api "$n")/readyz" 2>/dev/null; do
+			if [ $SECONDS -ge $until ]; then
+				say "$n is not ready: $(curl -sS -m 1 "http://$(api "$n")/readyz" 2>&1 | head -n 1)"
+				tail -n 3 "$run/$n/log" >&2
+				return 1
+			fi
+			sleep 0.05
+		done
+		if ! alive "$n" && [ ! -e "$run/$n/stopped" ]; then
+			say "$n has ended:"
+			tail -n 5 "$run/$n/log" >&2
+			return 1
+		fi
+	done
+}
+
+up() {
+	local want=${1:-3} n
+	[[ $want =~ ^[1-9]$ ]] && [ "$want" -le $max ] || die "a cluster has 1 to $max nodes, not '$want'"
+	mkdir -p -m 700 "$run"
+	if [ -e "$run/size" ]; then
+		[ "$(cat "$run/size")" = "$want" ] || die "$run holds a cluster of $(cat "$run/size") nodes; delete it first: cluster.sh clean"
+	else
+		echo "$want" >"$run/size"
+	fi
+	for n in $(nodes); do
+		rm -f "$run/$n/stopped"
+		alive "$n" || start "$n"
+	done
+	ready 60 || die "the cluster did not come up; logs: $run/n*/log"
+}
+
+stop() {
+	alive "$1" || return 0
+	: >"$run/$1/stopped"
+	signal TERM "$1"
+	signal CONT "$1" 2>/dev/null || true
+	gone "$1" 30 || { say "$1 did not end within 30 s of SIGTERM: killed"; signal KILL "$1"; gone "$1" 10; }
+}
+
+down() {
+	local n
+	[ -e "$run/size" ] || return 0
+	for n in $(nodes); do stop "$n" & done
+	wait
+}
+
+leader() {
+	local n
+	for n in $(nodes); do
+		alive "$n" || continue
+		if [ "$("$bin/tidemark" --endpoints "$(api "$n")" --timeout 2s cluster status -o json 2>/dev/null |
+			tr -d ' \n' | grep -o '"state":"[a-z]*"' | head -n 1)" = '"state":"leader"' ]; then
+			echo "$n"
+			return 0
+		fi
+	done
+	return 1
+}
+
+status() {
+	local n
+	for n in $(nodes); do
+		if alive "$n"; then
+			printf '%s  pid %s  api %s  peer %s  ready: %s\n' "$n" "$(cat "$run/$n/pid")" "$(api "$n")" "$(peer "$n")" \
+				"$(curl -sS -m 1 "http://$(api "$n")/readyz" 2>&1 | head -n 1)"
+		else
+			printf '%s  not running  (log: %s)\n' "$n" "$run/$n/log"
+		fi
+	done
+	"$bin/tidemark" --endpoints "$(endpoints)" --timeout 5s cluster status
+}
+
+stay() {
+	up "${1:-3}"
+	trap 'trap - INT TERM; say ""; say "stopping all nodes"; down; say "stopped; the data stays in $run (delete it: cluster-test/cluster.sh clean)"; exit 0' INT TERM
+	cat >&2 <<EOF
+
+A cluster of $(size) nodes runs. Its API addresses: $(endpoints)
+Logs: $run/n*/log. Try:
+
+  $(rel "$bin/tidemark") --endpoints $(endpoints) cluster status
+  $(rel "$bin/tidemark") --endpoints $(endpoints) import testdata/consumerOffset.json --execute
+  curl -s http://$(api n2)/tidemark.v1.GroupService/List -H 'Content-Type: application/json' -d '{"limit":5}'
+
+Ctrl-C stops all nodes cleanly.
+EOF
+	while :; do
+		for n in $(nodes); do
+			alive "$n" || { say "$n has ended; its last words:"; tail -n 3 "$run/$n/log" >&2; down; exit 1; }
+		done
+		sleep 1 & wait $! || true
+	done
+}
+rel() { echo "${1#"$PWD"/}"; }
+
+case ${1:-help} in
+up) up "${2:-3}" && status ;;
+run) stay "${2:-3}" ;;
+status) status ;;
+leader) leader || die "no node says that it leads" ;;
+endpoints) endpoints ;;
+start) node "${2:-}"; rm -f "$run/$2/stopped"; start "$2" ;;
+stop) node "${2:-}"; stop "$2" ;;
+kill) node "${2:-}"; : >"$run/$2/stopped"; signal KILL "$2"; gone "$2" 10 ;;
+pause) node "${2:-}"; signal STOP "$2" ;;
+resume) node "${2:-}"; signal CONT "$2" ;;
+restart) node "${2:-}"; stop "$2"; rm -f "$run/$2/stopped"; start "$2" ;;
+down) down ;;
+clean) down; rm -rf "$run" ;;
+ready) ready "${2:-30}" ;;
+story) shift; exec "$here/story.sh" "$@" ;;
+help | -h | --help) usage ;;
+*) usage >&2; exit 64 ;;
+esac

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Kills the leader again and again under load, and measures how long
+# acknowledgements stop.
+#
+#   failover.sh [KILLS]   how often (20)
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$here")
+export TIDEMARK_RUN=${TIDEMARK_RUN:-$root/.run/failover}
+export TIDEMARK_PORT=${TIDEMARK_PORT:-7711}
+export TIDEMARK_BIN=${TIDEMARK_BIN:-$root/bin}
+kills=${1:-20}
+file=$root/testdata/consumerOffset.json
+acks=$TIDEMARK_RUN/consumers
+
+cluster() { "$here/cluster.sh" "$@"; }
+end() {
+	[ -z "${load:-}" ] || kill -9 "$load" 2>/dev/null || true
+	cluster down >/dev/null 2>&1 || true
+}
+trap end EXIT
+
+cluster clean
+cluster up 3 >/dev/null
+endpoints=$(cluster endpoints)
+mkdir -p "$acks"
+"$TIDEMARK_BIN/tidemark" --endpoints "$endpoints" --timeout 20s import "$file" --broker broker-a --execute >/dev/null
+"$TIDEMARK_BIN/consume" --endpoints "$endpoints" --file "$file" --broker broker-a --dir "$acks" 2>"$TIDEMARK_RUN/consume.log" &
+load=$!
+
+noted() { cat "$acks"/*.acks 2>/dev/null | grep -c '^A ' || true; }
+more() { # more N: wait for N further acknowledgements
+	local target=$(($(noted) + $1)) until=$((SECONDS + 60))
+	until [ "$(noted)" -ge "$target" ]; do
+		[ $SECONDS -lt $until ] || { echo "no $1 further acknowledgements within 60 s" >&2; exit 1; }
+		sleep 0.1
+	done
+}
+
+more 2000
+for _ in $(seq "$kills"); do
+	leader=$(cluster leader)
+	date +%s%N >>"$TIDEMARK_RUN/kills"
+	cluster kill "$leader"
+	more 2000
+	cluster start "$leader"
+	cluster ready 30
+	more 2000
+done
+"$TIDEMARK_BIN/gaps" --dir "$acks" --kills "$TIDEMARK_RUN/kills"
