@@ -11,6 +11,7 @@ type Op string
 
 // The changes of the disk.
 const (
+	OpOpen         Op = "open the store"
 	OpAppend       Op = "append to the log"
 	OpCompact      Op = "delete old log entries"
 	OpTruncate     Op = "cut the end of the log off"

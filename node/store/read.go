@@ -1,39 +1,120 @@
 package store
 
 import (
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"os"
 
 	"github.com/hashicorp/raft"
+	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-mq/tidemark/offset"
 )
 
 // Vote is the term and vote of a member as they lie on its disk.
 type Vote struct {
 	// CurrentTerm is the newest term the member has seen.
 	CurrentTerm uint64
-	// Term and Candidate are its last vote; Candidate is empty if it never voted.
+	// Term and Candidate are its last vote; Term is 0 and Candidate empty if it
+	// never voted.
 	Term      uint64
 	Candidate string
 }
 
-// ReadLog calls fn for each entry of a stopped member's log, in order. It writes
-// nothing. Errors: *LockedError while the member runs; fn's own, which ends it.
-func ReadLog(dir string, fn func(*raft.Log) error) error { return errors.ErrUnsupported }
+// ReadLog calls fn for each entry of a stopped member's log, in order. A gap
+// shows as a jump of the index. It writes nothing; the member can't start
+// meanwhile. Errors: *LockedError while the member runs; one that wraps
+// offset.ErrDamaged for a file that can't be read; fn's own, which ends it.
+func ReadLog(dir string, fn func(*raft.Log) error) error {
+	return reading(dir, func(c *contents) error {
+		db, err := raftboltdb.New(raftboltdb.Options{
+			Path: logPath(dir), BoltOptions: &bbolt.Options{ReadOnly: true, Timeout: lockWait},
+		})
+		if err != nil {
+			return fmt.Errorf("opening log file: %w", err)
+		}
+		for _, piece := range c.entries.list() {
+			for i := piece[0]; i <= piece[1]; i++ {
+				if err = readEntry(db, dir, i, fn); err != nil {
+					return errors.Join(err, db.Close())
+				}
+			}
+		}
+		if err := db.Close(); err != nil {
+			return fmt.Errorf("closing log file: %w", err)
+		}
+		return nil
+	})
+}
 
-// ReadVote returns a stopped member's term and vote. It writes nothing.
-func ReadVote(dir string) (Vote, error) { return Vote{}, errors.ErrUnsupported }
+func readEntry(db *raftboltdb.BoltStore, dir string, index uint64, fn func(*raft.Log) error) error {
+	var entry raft.Log
+	err := protected(logPath(dir), func() error { return db.GetLog(index, &entry) })
+	if err != nil {
+		return damaged(logPath(dir), "entry %d: %v", index, err)
+	}
+	return fn(&entry)
+}
 
-// ReadSnapshots lists a stopped member's snapshots, newest first. It writes
-// nothing.
-func ReadSnapshots(dir string) ([]SnapshotInfo, error) { return nil, errors.ErrUnsupported }
+// ReadVote returns a stopped member's term and vote. Errors are ReadLog's.
+func ReadVote(dir string) (v Vote, err error) {
+	err = reading(dir, func(c *contents) error {
+		v.CurrentTerm = confNumber(c, keyCurrentTerm)
+		record, ok := c.conf[keyVote]
+		if !ok {
+			v.Term, v.Candidate = confNumber(c, keyLastVoteTerm), string(c.conf[keyLastVoteCand])
+			return nil
+		}
+		term, candidate, err := decodeVote(record)
+		if err != nil {
+			return damaged(logPath(dir), "%v", err)
+		}
+		v.Term, v.Candidate = term, string(candidate)
+		return nil
+	})
+	return v, err
+}
 
-// SnapshotInfo is one snapshot on a disk.
-type SnapshotInfo struct {
-	// Path is its folder.
-	Path string
-	// Meta is what raft knows of it; only Index and Term, from the folder's
-	// name, where Err is set.
-	Meta raft.SnapshotMeta
-	// Err says what is wrong with it, nil if nothing is known to be. The data's
-	// checksum is not read here.
-	Err error
+func confNumber(c *contents, key string) uint64 {
+	if v := c.conf[key]; len(v) == 8 {
+		return binary.BigEndian.Uint64(v)
+	}
+	return 0
+}
+
+// ReadSnapshots lists a stopped member's snapshots, newest first. Errors are
+// ReadLog's.
+func ReadSnapshots(dir string) (infos []SnapshotInfo, err error) {
+	err = reading(dir, func(*contents) error {
+		infos, err = scanSnapshots(snapshotsDir(dir))
+		return err
+	})
+	return infos, err
+}
+
+// reading calls fn with what the log file of a stopped member holds, and keeps
+// the member from starting meanwhile.
+func reading(dir string, fn func(*contents) error) error {
+	lock, err := lockForReading(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }() // opened for reading
+	m, err := findMarker(dir)
+	if err != nil {
+		return err
+	}
+	if m == nil || m.State != stateReady {
+		return offset.Errorf(offset.ErrNotFound, "%s holds no store yet: start its member once", dir)
+	}
+	c, err := checkLog(logPath(dir))
+	if errors.Is(err, os.ErrPermission) {
+		return fmt.Errorf("%w; run as the member's user", err)
+	}
+	if err != nil {
+		return err
+	}
+	return fn(c)
 }

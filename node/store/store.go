@@ -2,65 +2,118 @@ package store
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"sync"
 
 	"github.com/hashicorp/raft"
+	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 )
 
 // Store is a member's open data folder. Its methods may be called from any
 // goroutine.
 type Store struct {
-	cfg Config
+	cfg   Config
+	fresh bool
+
+	lock   *os.File
+	db     *raftboltdb.BoltStore
+	guard  *guard
+	stable *stable
+	log    *log
+	snaps  *snapshots
+
+	closing sync.Once
+	closed  chan struct{}
+	ended   error // of the first Close
 }
 
-// Open opens the folder, and makes it if there is none. It returns once the
-// folder is locked, checked and able to take a write.
-//
-// Errors: *LockedError where another process uses the folder; *Failure where
-// the disk is full or refuses to write; an error that wraps offset.ErrDamaged
-// where a file is missing, damaged or of another store. In none of these cases
-// has anything been deleted or made shorter.
-func Open(cfg Config) (*Store, error) {
-	return nil, errors.ErrUnsupported
+// assemble joins the parts of a store over its open log file.
+func assemble(cfg Config, db *raftboltdb.BoltStore, c *contents) *Store {
+	s := &Store{cfg: cfg, db: db, closed: make(chan struct{}), guard: newGuard(cfg)}
+	s.stable = &stable{
+		db: db, guard: s.guard, split: cfg.Unsafe.SplitVote, hold: cfg.HangAfter, closed: s.closed,
+	}
+	s.log = &log{
+		db: db, guard: s.guard, ledger: c.entries, sliced: cfg.Unsafe.SlicedSuffix,
+		tail: newTail(cfg.CacheEntries, cfg.CacheBytes),
+	}
+	s.snaps = &snapshots{
+		dir: snapshotsDir(cfg.Dir), cfg: cfg, logger: cfg.Logger, guard: s.guard, log: s.log, stable: s.stable,
+		closed: s.closed, noted: c.snapshot, broken: make(map[string]error),
+	}
+	return s
 }
 
-// Log returns the log. It accepts gaps: it is not monotonic in raft's sense.
-func (s *Store) Log() raft.LogStore { return nil }
+// Log returns the log. It accepts gaps: it is not monotonic in raft's sense. It
+// keeps the newest entries in memory, so no raft.LogCache is needed before it.
+func (s *Store) Log() raft.LogStore { return s.log }
 
-// Stable returns the store of term and vote.
-func (s *Store) Stable() raft.StableStore { return nil }
+// Stable returns the store of term and vote. After a failure the term's write
+// returns to raft only once the store is closed, or after HangAfter: raft answers
+// it with a panic, and the node is to end in order before.
+func (s *Store) Stable() raft.StableStore { return s.stable }
 
-// Snapshots returns the snapshots.
-func (s *Store) Snapshots() raft.SnapshotStore { return nil }
+// Snapshots returns the snapshots. A reader's data is to be read to the end:
+// only then is it known to be right.
+func (s *Store) Snapshots() raft.SnapshotStore { return s.snaps }
 
 // Fresh tells whether this Open made the store.
-func (s *Store) Fresh() bool { return false }
+func (s *Store) Fresh() bool { return s.fresh }
 
 // Failed is closed at the first failed or hanging write. The node must end then:
 // listeners first, the reason (Err) logged, Cause's exit code.
-func (s *Store) Failed() <-chan struct{} { return nil }
+func (s *Store) Failed() <-chan struct{} { return s.guard.failed }
 
 // Err returns the *Failure once Failed is closed, nil before.
-func (s *Store) Err() error { return nil }
+func (s *Store) Err() error { return s.guard.err() }
 
-// Damage returns the newest error of a snapshot that was found damaged, nil if
-// none was.
-func (s *Store) Damage() error { return nil }
+// Damage returns the newest error of a snapshot that was found damaged since
+// Open, nil if none was. Where raft "failed to load any existing snapshots",
+// this is why.
+func (s *Store) Damage() error { return s.snaps.lastDamage() }
 
 // LogBytes returns the bytes of all entries in the log, as stored.
-func (s *Store) LogBytes() int64 { return 0 }
+func (s *Store) LogBytes() int64 {
+	total, _ := s.log.ledger.bytes()
+	return total
+}
 
 // LogBytesAfter returns the bytes of the entries beyond index: what a restart
 // from a snapshot at index replays.
-func (s *Store) LogBytesAfter(index uint64) int64 { return 0 }
+func (s *Store) LogBytesAfter(index uint64) int64 { return s.log.ledger.after(index) }
 
 // Appended returns the bytes of entries appended since Open; it only grows.
-func (s *Store) Appended() int64 { return 0 }
+func (s *Store) Appended() int64 {
+	_, appended := s.log.ledger.bytes()
+	return appended
+}
 
 // EntriesWithin returns how many of the newest entries fit into the given
 // bytes: raft's TrailingLogs for a budget in bytes. At least 1.
-func (s *Store) EntriesWithin(bytes int64) uint64 { return 1 }
+func (s *Store) EntriesWithin(bytes int64) uint64 { return s.log.ledger.within(bytes) }
 
 // Close ends the use of the folder and frees it for others. Raft must have been
-// shut down. It is idempotent. After a hang or a broken log file, the file stays
-// open until the process ends, and the error says so.
-func (s *Store) Close() error { return nil }
+// shut down. It is idempotent. After a hang, or a panic of the log file's
+// library, the file and the folder's lock are kept until the process ends, and
+// the error says so.
+func (s *Store) Close() error {
+	s.closing.Do(func() { s.ended = s.close() })
+	return s.ended
+}
+
+func (s *Store) close() error {
+	close(s.closed)
+	s.guard.close()
+	if s.guard.stuck() {
+		return fmt.Errorf("closing store %s: a write has not come back; end the process", s.cfg.Dir)
+	}
+	var errs []error
+	if err := s.db.Close(); err != nil {
+		errs = append(errs, fmt.Errorf("closing log file: %w", err))
+	}
+	if err := unlock(s.lock); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}

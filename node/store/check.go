@@ -1,0 +1,117 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+)
+
+// lockWait is how long the log file's own lock is waited for. Whoever holds the
+// folder's lock gets it at once.
+const lockWait = 200 * time.Millisecond
+
+// The buckets of the log file, as raft-boltdb names them.
+var (
+	bucketLogs = []byte("logs")
+	bucketConf = []byte("conf")
+)
+
+// contents is what a log file holds.
+type contents struct {
+	// store is the id of the store the file was made for.
+	store string
+	// entries are those of the log.
+	entries *ledger
+	// snapshot is the index of the newest snapshot that was put in place.
+	snapshot uint64
+	conf     map[string][]byte
+}
+
+// checkLog walks through the log file without writing to it. The library itself
+// would make a new file in the place of a missing or empty one, and end the
+// process on one that is cut short.
+func checkLog(path string) (*contents, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, damaged(path, "missing")
+	case err != nil:
+		return nil, fmt.Errorf("checking log file: %w", err)
+	case info.Size() == 0:
+		return nil, damaged(path, "empty")
+	}
+	db, err := bbolt.Open(path, fileMode, &bbolt.Options{ReadOnly: true, Timeout: lockWait})
+	if err != nil {
+		if errors.Is(err, berrors.ErrTimeout) || errors.Is(err, os.ErrPermission) {
+			return nil, fmt.Errorf("opening log file %s: %w", path, err)
+		}
+		return nil, damaged(path, "not readable: %v", err)
+	}
+	c, err := walkLog(db, path, info.Size())
+	if cerr := db.Close(); err == nil && cerr != nil {
+		err = fmt.Errorf("closing log file: %w", cerr)
+	}
+	return c, err
+}
+
+// protected calls fn, which reads from the mapped log file. A damaged page makes
+// the library panic, an unreadable one is a fault of memory: both come back as
+// errors.
+func protected(path string, fn func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = damaged(path, "%v", p)
+		}
+	}()
+	return fn()
+}
+
+// walkLog reads all of the file's tree.
+func walkLog(db *bbolt.DB, path string, size int64) (*contents, error) {
+	c := &contents{entries: &ledger{}, conf: make(map[string][]byte)}
+	err := protected(path, func() error {
+		tx, err := db.Begin(false)
+		if err != nil {
+			return damaged(path, "not readable: %v", err)
+		}
+		defer func() { _ = tx.Rollback() }() // it only reads
+		if tx.Size() > size {
+			return damaged(path, "%d bytes long, and should be %d at least", size, tx.Size())
+		}
+		return c.collect(tx, path)
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.store = string(c.conf[keyStore])
+	c.snapshot = confNumber(c, keySnapshotIndex)
+	return c, nil
+}
+
+func (c *contents) collect(tx *bbolt.Tx, path string) error {
+	logs, conf := tx.Bucket(bucketLogs), tx.Bucket(bucketConf)
+	if logs == nil || conf == nil {
+		return damaged(path, "no log file of raft's")
+	}
+	err := conf.ForEach(func(k, v []byte) error {
+		c.conf[string(k)] = append([]byte(nil), v...)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("reading log file: %w", err)
+	}
+	return logs.ForEach(func(k, v []byte) error {
+		if len(k) != 8 || len(v) == 0 {
+			return damaged(path, "entry with a key of %d and a value of %d bytes", len(k), len(v))
+		}
+		c.entries.put(binary.BigEndian.Uint64(k), len(v))
+		return nil
+	})
+}

@@ -1,0 +1,145 @@
+package store
+
+import (
+	"errors"
+
+	"github.com/hashicorp/raft"
+	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
+)
+
+// sliceEntries is how many entries are deleted in one transaction. A slice of
+// entries of 128 KiB holds appends up for a few milliseconds.
+const sliceEntries = 256
+
+// log implements raft.LogStore over the log file. Appends come from raft's main
+// goroutine, compaction from its snapshot goroutine, reads from its replicators.
+type log struct {
+	db     *raftboltdb.BoltStore
+	guard  *guard
+	ledger *ledger
+	tail   *tail
+	sliced bool // Unsafe.SlicedSuffix
+}
+
+// FirstIndex implements raft.LogStore.
+func (l *log) FirstIndex() (uint64, error) {
+	first, _ := l.ledger.bounds()
+	return first, nil
+}
+
+// LastIndex implements raft.LogStore.
+func (l *log) LastIndex() (uint64, error) {
+	_, last := l.ledger.bounds()
+	return last, nil
+}
+
+// GetLog implements raft.LogStore. The entry's data is shared with other readers
+// and must not be written.
+func (l *log) GetLog(index uint64, out *raft.Log) error {
+	if l.tail.get(index, out) {
+		return nil
+	}
+	missing := false
+	err := l.guard.read(func() error {
+		err := l.db.GetLog(index, out)
+		missing = errors.Is(err, raft.ErrLogNotFound)
+		if missing {
+			return nil
+		}
+		return err
+	})
+	if err == nil && missing {
+		return raft.ErrLogNotFound
+	}
+	return err
+}
+
+// StoreLog implements raft.LogStore.
+func (l *log) StoreLog(entry *raft.Log) error { return l.StoreLogs([]*raft.Log{entry}) }
+
+// StoreLogs implements raft.LogStore. When it returns nil the entries are on the
+// disk. After an error they may or may not be found at the next start.
+func (l *log) StoreLogs(entries []*raft.Log) error {
+	bytes := 0
+	for _, e := range entries {
+		bytes += entrySize(e)
+	}
+	err := l.guard.write(OpAppend, bytes, func() error { return l.db.StoreLogs(entries) })
+	if err != nil {
+		return err
+	}
+	// Only what is durable may be seen.
+	for _, e := range entries {
+		l.ledger.put(e.Index, entrySize(e))
+	}
+	l.ledger.grew(bytes)
+	l.tail.add(entries)
+	return nil
+}
+
+// DeleteRange implements raft.LogStore. A prefix, which compaction deletes while
+// entries are appended, goes in slices, lowest index first: a crash in between
+// leaves a log that begins a little earlier. Whatever reaches the end of the log
+// goes in one transaction: cut short it would leave entries behind a gap, which
+// were to be gone and would be taken for the log's end.
+func (l *log) DeleteRange(lo, hi uint64) error {
+	l.tail.forget(lo, hi)
+	first, last := l.ledger.bounds()
+	switch {
+	case hi >= last && !l.sliced, lo > first && hi < last:
+		return l.deleteAtOnce(OpTruncate, lo, hi)
+	case hi >= last:
+		return l.deleteSliced(OpTruncate, lo, hi)
+	default:
+		return l.deleteSliced(OpCompact, lo, hi)
+	}
+}
+
+func (l *log) deleteSliced(op Op, lo, hi uint64) error {
+	for lo <= hi {
+		end := l.sliceEnd(lo, hi)
+		if err := l.deleteAtOnce(op, lo, end); err != nil {
+			return err
+		}
+		if end == hi {
+			return nil
+		}
+		lo = end + 1
+	}
+	return nil
+}
+
+// sliceEnd returns where a slice that begins at lo ends. It steps over gaps.
+func (l *log) sliceEnd(lo, hi uint64) uint64 {
+	for _, piece := range l.ledger.list() {
+		if piece[1] >= lo {
+			return min(max(lo, piece[0])+sliceEntries-1, hi)
+		}
+	}
+	return hi
+}
+
+func (l *log) deleteAtOnce(op Op, lo, hi uint64) error {
+	err := l.guard.write(op, 0, func() error { return l.db.DeleteRange(lo, hi) })
+	if err != nil {
+		return err
+	}
+	l.ledger.remove(lo, hi)
+	return nil
+}
+
+// dropUnless deletes the whole log where its entry at index is of another term,
+// in one transaction, and tells whether it did.
+func (l *log) dropUnless(index, term uint64) (bool, error) {
+	var entry raft.Log
+	err := l.GetLog(index, &entry)
+	if errors.Is(err, raft.ErrLogNotFound) || (err == nil && entry.Term == term) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	first, last := l.ledger.bounds()
+	l.tail.forget(first, last)
+	return true, l.deleteAtOnce(OpTruncate, first, last)
+}

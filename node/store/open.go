@@ -1,0 +1,212 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// mapBytes is how much address space the log file gets at once. Growing it later
+// makes a write wait for readers.
+const mapBytes = 1 << 30
+
+// Open opens the folder, and makes it if there is none. It returns once the
+// folder is locked, checked and has taken a write.
+//
+// Errors: *LockedError where another process uses the folder; *Failure where
+// the disk is full or refuses to write; an error that wraps offset.ErrDamaged
+// where a file is missing, damaged or of another store. In none of these cases
+// has anything been deleted or made shorter, but for unfinished snapshots.
+func Open(cfg Config) (*Store, error) {
+	cfg = cfg.withDefaults()
+	if cfg.Dir == "" || cfg.KeepSnapshots < 1 || cfg.SyncEvery < 1 || cfg.HangAfter < 0 {
+		return nil, offset.Errorf(offset.ErrInvalid, "store needs a folder, at least one snapshot to keep, and positive bounds")
+	}
+	if _, err := inspect(cfg); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(cfg.Dir, folderMode); err != nil {
+		return nil, fmt.Errorf("making store's folder: %w", err)
+	}
+	lock, err := lockDir(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	s, err := openLocked(cfg)
+	if err != nil {
+		return nil, errors.Join(err, unlock(lock))
+	}
+	s.lock = lock
+	return s, nil
+}
+
+// inspect looks at a folder without writing to it: its marker, nil where a store
+// may be made.
+func inspect(cfg Config) (*marker, error) {
+	m, err := findMarker(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if m == nil {
+		if cfg.MustExist {
+			return nil, damaged(cfg.Dir, "missing or empty, though the member has run before")
+		}
+		return nil, nil
+	}
+	return m, m.checkOwner(cfg.Dir, cfg.Member)
+}
+
+func openLocked(cfg Config) (*Store, error) {
+	m, err := inspect(cfg) // again: another process may have been quicker
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSpace(cfg); err != nil {
+		return nil, err
+	}
+	if m == nil || m.State == stateCreating {
+		return create(cfg, m)
+	}
+	return reopen(cfg, *m)
+}
+
+// checkSpace refuses to bring a member back that could not write.
+func checkSpace(cfg Config) error {
+	free, _, err := FreeSpace(cfg.Dir)
+	if err != nil {
+		return err
+	}
+	if cfg.MinFree > 0 && free < uint64(cfg.MinFree) {
+		err := fmt.Errorf("%d bytes are free, and at least %d must be: %w", free, cfg.MinFree, syscall.ENOSPC)
+		return &Failure{Cause: CauseDiskFull, Op: OpOpen, Dir: cfg.Dir, Err: err}
+	}
+	return nil
+}
+
+// create makes the store's files. What an earlier creation has left half done is
+// removed: no Open has returned on it, so nobody has written to it.
+func create(cfg Config, left *marker) (*Store, error) {
+	if left != nil {
+		if err := os.Remove(logPath(cfg.Dir)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("removing a half made log file: %w", err)
+		}
+	}
+	m := newMarker(cfg.Member)
+	if err := m.write(cfg.Dir); err != nil {
+		return nil, openFailure(cfg, err)
+	}
+	if err := os.Mkdir(snapshotsDir(cfg.Dir), folderMode); err != nil && !errors.Is(err, os.ErrExist) {
+		return nil, openFailure(cfg, err)
+	}
+	db, err := openLog(cfg, m)
+	if err != nil {
+		return nil, err
+	}
+	m.State = stateReady
+	for _, step := range []func() error{
+		func() error { return syncDir(cfg.Dir) },
+		func() error { return m.write(cfg.Dir) },
+		func() error { return syncDir(filepath.Dir(cfg.Dir)) },
+	} {
+		if err := step(); err != nil {
+			return nil, errors.Join(openFailure(cfg, err), db.Close())
+		}
+	}
+	s := assemble(cfg, db, &contents{entries: &ledger{}})
+	s.fresh = true
+	return s, nil
+}
+
+// reopen opens a store that has been in use. Everything is checked before
+// anything is written.
+func reopen(cfg Config, m marker) (*Store, error) {
+	c, err := checkLog(logPath(cfg.Dir))
+	if err != nil {
+		return nil, err
+	}
+	if c.store != m.Store {
+		return nil, damaged(logPath(cfg.Dir), "made for store %q, and the folder is store %q", c.store, m.Store)
+	}
+	from, err := findStart(cfg, c)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := purge(snapshotsDir(cfg.Dir))
+	if err != nil {
+		return nil, err
+	}
+	if removed > 0 {
+		cfg.Logger.Warn("removed unfinished snapshots", "count", removed)
+	}
+	db, err := openLog(cfg, m)
+	if err != nil {
+		return nil, err
+	}
+	s := assemble(cfg, db, c)
+	if err := s.finishInstall(from); err != nil {
+		return nil, errors.Join(err, s.abort())
+	}
+	return s, nil
+}
+
+// finishInstall completes what a crash between placing an installed snapshot and
+// deleting the log that contradicts it has left.
+func (s *Store) finishInstall(from SnapshotInfo) error {
+	if from.Meta.Index == 0 || s.cfg.Unsafe.NoInstallGuard {
+		return nil
+	}
+	dropped, err := s.log.dropUnless(from.Meta.Index, from.Meta.Term)
+	if dropped && err == nil {
+		s.cfg.Logger.Warn("deleted the log, which contradicted the installed snapshot", "index", from.Meta.Index)
+	}
+	return err
+}
+
+// abort closes a store that Open does not return; Open frees the lock.
+func (s *Store) abort() error {
+	s.guard.close()
+	return s.db.Close()
+}
+
+// openLog opens the log file for writing, and writes: a disk that takes no write
+// must not come back into the vote.
+//
+// The list of free pages is not kept in the file. It follows from the tree, and
+// opening walks through the tree anyway, so nothing durable rests on it; kept, it
+// is rewritten by every append and grows with each compaction. A write that
+// fails makes the library walk the tree again, or panic: the guard holds both,
+// and lets nothing be written after it.
+func openLog(cfg Config, m marker) (*raftboltdb.BoltStore, error) {
+	var db *raftboltdb.BoltStore
+	err := protected(logPath(cfg.Dir), func() (err error) {
+		db, err = raftboltdb.New(raftboltdb.Options{
+			Path:   logPath(cfg.Dir),
+			NoSync: cfg.Unsafe.noSync(),
+			BoltOptions: &bbolt.Options{
+				Timeout: lockWait, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, InitialMmapSize: mapBytes,
+			},
+		})
+		if err != nil {
+			return openFailure(cfg, err)
+		}
+		if err := db.Set([]byte(keyStore), []byte(m.Store)); err != nil {
+			return errors.Join(openFailure(cfg, err), db.Close())
+		}
+		return nil
+	})
+	return db, err
+}
+
+func openFailure(cfg Config, err error) error {
+	return &Failure{Cause: causeOf(err), Op: OpOpen, Dir: cfg.Dir, Err: err}
+}
+
+func logPath(dir string) string      { return filepath.Join(dir, logName) }
+func snapshotsDir(dir string) string { return filepath.Join(dir, snapshotsName) }

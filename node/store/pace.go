@@ -1,0 +1,37 @@
+package store
+
+import "time"
+
+// pacer bounds a stream to a number of bytes a second. A stream that fell behind
+// because the disk was slow does not catch up in a burst.
+type pacer struct {
+	rate  int // 0 or less: no bound
+	stop  <-chan struct{}
+	start time.Time
+	done  int64
+}
+
+// newPacer returns a pacer that no longer waits once stop is closed.
+func newPacer(rate int, stop <-chan struct{}) *pacer {
+	return &pacer{rate: rate, stop: stop, start: time.Now()}
+}
+
+// wait counts n bytes that were written, and waits until the next may be.
+func (p *pacer) wait(n int) {
+	if p.rate <= 0 {
+		return
+	}
+	p.done += int64(n)
+	due := p.start.Add(time.Duration(float64(p.done) / float64(p.rate) * float64(time.Second)))
+	d := time.Until(due)
+	if d <= 0 {
+		p.start, p.done = time.Now(), 0
+		return
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-p.stop:
+	}
+}
