@@ -91,6 +91,9 @@ func (c *Conn) Addr() string { return c.cfg.Addr }
 // Refusing is closed once the connection takes no new calls.
 func (c *Conn) Refusing() <-chan struct{} { return c.refusing }
 
+// Ended is closed once the connection has ended and every call with it.
+func (c *Conn) Ended() <-chan struct{} { return c.ended }
+
 // Err says why no new calls are taken; nil while they are.
 func (c *Conn) Err() error {
 	c.mu.Lock()
