@@ -1,12 +1,12 @@
 package fsm
 
 import (
-	"context"
-	"io"
+	"sync/atomic"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 
+	"github.com/tidemark-mq/tidemark/fsm/entry"
 	"github.com/tidemark-mq/tidemark/fsm/table"
 	"github.com/tidemark-mq/tidemark/offset"
 )
@@ -31,7 +31,17 @@ type Config struct {
 // FSM is the replicated state machine. See the package comment for who calls what.
 type FSM struct {
 	config Config
-	root   *table.Root
+	logger hclog.Logger
+
+	// table is replaced by Restore. Its Root is for every goroutine, all else
+	// of it for raft's FSM goroutine.
+	table   atomic.Pointer[table.Table]
+	latch   latch
+	waiters waiters
+
+	// For raft's FSM goroutine.
+	decoder entry.Decoder
+	changes table.Changes
 }
 
 var (
@@ -40,43 +50,28 @@ var (
 )
 
 // New returns an FSM that holds nothing.
-func New(c Config) *FSM { return &FSM{config: c} }
+func New(c Config) *FSM {
+	f := &FSM{config: c, logger: c.Logger}
+	if f.logger == nil {
+		f.logger = hclog.NewNullLogger()
+	}
+	f.latch.failed = make(chan struct{})
+	f.table.Store(table.New(c.Cluster))
+	return f
+}
 
 // Root returns the newest published state. It is immutable, and may be kept.
-func (f *FSM) Root() *table.Root { return f.root }
+func (f *FSM) Root() *table.Root { return f.table.Load().Root() }
 
 // Index is the raft index of the last entry that the published state holds:
 // a command, or a configuration that made a member's announcement vanish.
-func (f *FSM) Index() uint64 { return 0 }
+func (f *FSM) Index() uint64 { return f.Root().Index() }
 
-// Wait returns nil once Index is at least index, ctx's cause when that is done
-// first, or Err when the FSM has latched. Wait only for an index that an
-// Answers or a leader's Index named: raft has entries that no FSM ever sees.
-func (f *FSM) Wait(ctx context.Context, index uint64) error { return ctx.Err() }
+// Failed is closed when the FSM latches, since an entry could not be decoded
+// or applied. From then on entries change nothing, and snapshots and restores
+// are refused: this node's state can't be trusted to be what the cluster's is.
+func (f *FSM) Failed() <-chan struct{} { return f.latch.failed }
 
-// Failed is closed when the FSM latches: an entry could not be decoded or
-// applied, or a snapshot restored that raft then relies on. From then on
-// entries change nothing, and snapshots and restores are refused.
-func (f *FSM) Failed() <-chan struct{} { return nil }
-
-// Err is nil until the FSM latches, and then the cause.
-func (f *FSM) Err() error { return nil }
-
-// Apply applies one committed entry and publishes the state. The result is an *Answers.
-func (f *FSM) Apply(l *raft.Log) any { return &Answers{} }
-
-// ApplyBatch applies committed entries in their order and publishes the state
-// once. Each result is an *Answers; that of a configuration is nil.
-func (f *FSM) ApplyBatch(logs []*raft.Log) []any { return make([]any, len(logs)) }
-
-// StoreConfiguration takes a committed configuration where raft does not bring
-// it through ApplyBatch.
-func (f *FSM) StoreConfiguration(index uint64, c raft.Configuration) {}
-
-// Snapshot captures the published state, which costs no more than a load.
-func (f *FSM) Snapshot() (raft.FSMSnapshot, error) { return nil, offset.ErrDamaged }
-
-// Restore replaces the state by that of a snapshot, once the whole of it has
-// been read and its counts and digest match; else nothing changes. The error
-// wraps offset.ErrDamaged, ErrForeignCluster or ErrLevel.
-func (f *FSM) Restore(r io.ReadCloser) error { return offset.ErrDamaged }
+// Err is nil until the FSM latches, and then the cause. It wraps
+// offset.ErrLevel if the entry was written by a newer build.
+func (f *FSM) Err() error { return f.latch.err() }

@@ -1,6 +1,9 @@
 package fsm
 
-import "github.com/tidemark-mq/tidemark/offset"
+import (
+	"github.com/tidemark-mq/tidemark/fsm/table"
+	"github.com/tidemark-mq/tidemark/offset"
+)
 
 // Record is one line of the audit log: what an operator, or a consumer on
 // purpose, did to offsets, or the cluster to itself. Every node makes it from
@@ -15,24 +18,45 @@ type Record struct {
 	Principal, From string
 	// What is "set", "reset", "remove", "clone", "expire", "claim", "import",
 	// "announce", "forget", "level" or "gap". A gap is left by an installed
-	// snapshot: what was done between Since and Index has no lines here.
+	// snapshot, or by a full AuditQueue: what was done after Since, up to
+	// Index, may have no lines here.
 	What  string
 	Since uint64
-
-	// Detail is what was asked, for people; names in it are quoted.
+	// Detail is what was asked, for people, as name=value; names that came
+	// from outside are quoted.
 	Detail string
-	// Code is what became of it.
+
+	// Act is the id of an act, else zero.
+	Act offset.ActID
+	// Code is what became of it, in CodeOK all that has no answer of its own.
 	Code offset.Code
-	// Step is which entry of a cut act, or chunk of an import, this was.
+	// Answered is the index of the entry whose answer this is. If that isn't
+	// Index, it is the answer to a resend, and nothing was done here.
+	Answered uint64
+	// Step is which entry of a cut act this was; Done: it was the last.
 	Step uint32
-	// Changed and Kept count the keys moved, and left alone, by this entry.
-	Changed, Kept uint64
-	// Keys are the first offset.MaxNames keys moved, before and after.
-	Keys []Change
+	Done bool
+	// Changed counts the keys that this entry moved or removed, Total those
+	// of the whole act up to here, Kept those it left alone.
+	Changed, Total, Kept uint64
+	// Keys are the first offset.MaxNames keys of Changed, before and after.
+	Keys []table.Change
 }
 
-// Change is one key before and after.
-type Change struct {
-	Key           offset.Key
-	Before, After offset.KeyState
+// setRecord is the record of a Set; its keys are added by the caller.
+func setRecord(s *offset.Set, v offset.Verdict, index uint64) Record {
+	r := Record{What: "set", Detail: setDetail(s), Code: v.Code, Answered: index, Done: true}
+	if v.Code == offset.CodeOK {
+		r.Total = 1
+	}
+	return r
+}
+
+// actRecord is the record of one entry of an act.
+func actRecord(a *offset.Act, step uint32, res *offset.ActResult) Record {
+	what, detail := actDetail(a)
+	return Record{
+		What: what, Detail: detail, Act: a.ID, Code: res.Code, Answered: res.Index,
+		Step: step, Done: res.Done, Total: res.Changed, Kept: res.Kept,
+	}
 }
