@@ -27,17 +27,15 @@ func (in *Interner) Intern(b []byte) string {
 	return s
 }
 
+// keep puts s into the young generation.
 func (in *Interner) keep(s string) {
-	if in.young == nil {
-		in.young = make(map[string]string)
-	}
 	if len(in.young) >= internNames || in.size+len(s) > internBytes {
 		in.young, in.old = in.old, in.young
 		clear(in.young)
 		in.size = 0
-		if in.young == nil {
-			in.young = make(map[string]string)
-		}
+	}
+	if in.young == nil {
+		in.young = make(map[string]string)
 	}
 	in.young[s] = s
 	in.size += len(s)
