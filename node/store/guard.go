@@ -148,12 +148,13 @@ func (g *guard) err() error {
 	return g.failure
 }
 
-// stuck tells whether a write is still under way, or the log file's locks are
-// in doubt: closing it could then hang.
+// stuck tells whether a write that hangs is still under way, or the log file's
+// locks are in doubt: closing it could then hang.
 func (g *guard) stuck() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.broken || len(g.flight) > 0
+	hangs := g.failure != nil && g.failure.Cause == CauseHang && len(g.flight) > 0
+	return g.broken || hangs
 }
 
 // watch gives each write under way a tick, and up those that have had too many.

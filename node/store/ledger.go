@@ -8,7 +8,7 @@ import (
 
 // entryOverhead is what an entry takes in the log file beyond its data: its
 // key, and its index, term, type and time with their names.
-const entryOverhead = 94
+const entryOverhead = 72
 
 // ledger knows which entries the log holds and how large each is, so that
 // snapshots can be triggered, and trailing entries kept, by bytes. 4 bytes of
@@ -78,6 +78,9 @@ func (l *ledger) grew(bytes int) {
 
 // remove strikes out the entries from lo to hi, both included.
 func (l *ledger) remove(lo, hi uint64) {
+	if lo > hi {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var kept []run

@@ -83,6 +83,9 @@ func (l *log) StoreLogs(entries []*raft.Log) error {
 // goes in one transaction: cut short it would leave entries behind a gap, which
 // were to be gone and would be taken for the log's end.
 func (l *log) DeleteRange(lo, hi uint64) error {
+	if lo > hi {
+		return nil
+	}
 	l.tail.forget(lo, hi)
 	first, last := l.ledger.bounds()
 	switch {

@@ -68,6 +68,10 @@ func openLocked(cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	// First, for a full disk may be full of them.
+	if err := removeUnfinished(cfg); err != nil {
+		return nil, err
+	}
 	if err := checkSpace(cfg); err != nil {
 		return nil, err
 	}
@@ -75,6 +79,17 @@ func openLocked(cfg Config) (*Store, error) {
 		return create(cfg, m)
 	}
 	return reopen(cfg, *m)
+}
+
+func removeUnfinished(cfg Config) error {
+	removed, err := purge(snapshotsDir(cfg.Dir))
+	if removed > 0 {
+		cfg.Logger.Warn("removed unfinished snapshots", "count", removed)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // not made yet; or missing, which findStart tells
+	}
+	return err
 }
 
 // checkSpace refuses to bring a member back that could not write.
@@ -137,13 +152,6 @@ func reopen(cfg Config, m marker) (*Store, error) {
 	from, err := findStart(cfg, c)
 	if err != nil {
 		return nil, err
-	}
-	removed, err := purge(snapshotsDir(cfg.Dir))
-	if err != nil {
-		return nil, err
-	}
-	if removed > 0 {
-		cfg.Logger.Warn("removed unfinished snapshots", "count", removed)
 	}
 	db, err := openLog(cfg, m)
 	if err != nil {

@@ -1,0 +1,117 @@
+package store
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// childEnv makes the test binary do one job on the folder in childDir instead of
+// testing.
+const (
+	childEnv = "TIDEMARK_STORE_CHILD"
+	childDir = "TIDEMARK_STORE_DIR"
+)
+
+// child is a process of our own that works on a store. It talks by lines.
+type child struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Scanner
+}
+
+func startChild(t *testing.T, job, dir string, wrap ...string) *child {
+	t.Helper()
+	args := append(wrap, os.Args[0])
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), childEnv+"="+job, childDir+"="+dir)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c := &child{cmd: cmd, in: in, out: bufio.NewScanner(out)}
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	return c
+}
+
+func (c *child) line(t *testing.T) string {
+	t.Helper()
+	if !c.out.Scan() {
+		t.Fatalf("child ended: %v", c.out.Err())
+	}
+	return c.out.Text()
+}
+
+func (c *child) say(t *testing.T, line string) {
+	t.Helper()
+	if _, err := io.WriteString(c.in, line+"\n"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// runChild does the job and returns the exit code.
+func runChild(job string) int {
+	stdin := bufio.NewReader(os.Stdin)
+	cfg := Config{Dir: os.Getenv(childDir)}
+	switch job {
+	case "hold": // has the folder until told
+	case "append": // appends entry by entry, telling of each
+	case "pause": // is inside a write until told
+		cfg.HangAfter = time.Second
+		cfg.Unsafe.Fault = func(op Op) error {
+			if op != OpAppend {
+				return nil
+			}
+			fmt.Println("writing")
+			_, err := stdin.ReadString('\n')
+			return err
+		}
+	}
+	s, err := Open(cfg)
+	if err != nil {
+		fmt.Println(err)
+		var f *Failure
+		if errors.As(err, &f) {
+			return f.Cause.ExitCode()
+		}
+		return 1
+	}
+	switch job {
+	case "hold":
+		fmt.Println("open")
+		_, _ = stdin.ReadString('\n')
+	case "append":
+		for i := uint64(1); i <= 20; i++ {
+			if err := s.Log().StoreLogs(entries(i, i, 1)); err != nil {
+				fmt.Println(err)
+				return 1
+			}
+			fmt.Printf("stored %d\n", i)
+		}
+	case "pause":
+		fmt.Println(strings.ReplaceAll(fmt.Sprint(s.Log().StoreLogs(entries(1, 1, 1))), "\n", " "))
+	}
+	if err := s.Close(); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	return 0
+}
