@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/tidemark-mq/tidemark/client"
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// app is the command line.
+type app struct {
+	Endpoints []string      `help:"API addresses (host:port) of members; any one will do." env:"TIDEMARK_ENDPOINTS" default:"127.0.0.1:7411" sep:"," placeholder:"HOST:PORT,…"`
+	Timeout   time.Duration `help:"How long one call may take, retries included." env:"TIDEMARK_TIMEOUT" default:"10s"`
+	Output    string        `help:"Form of the results: ${enum}. 64-bit numbers are strings in json and yaml." short:"o" enum:"table,json,yaml" default:"table"`
+
+	Get     getCmd     `cmd:"" help:"Show the offsets of a group, a topic or a queue."`
+	Commit  commitCmd  `cmd:"" help:"Commit one offset, as a consumer does: it raises, and never lowers."`
+	Group   groupCmd   `cmd:"" help:"List, describe and remove consumer groups."`
+	Import  importCmd  `cmd:"" help:"Bring in the offsets of a consumerOffset.json or CSV file."`
+	Export  exportCmd  `cmd:"" help:"Write offsets to a consumerOffset.json or CSV file."`
+	Cluster clusterCmd `cmd:"" help:"Look at the cluster, and change its members."`
+	Version versionCmd `cmd:"" help:"Show the version of this program."`
+}
+
+// streams are where a run writes to.
+type streams struct {
+	out, err io.Writer
+	// terminal tells whether err is one.
+	terminal bool
+}
+
+// cluster is what the commands need of a client.
+type cluster interface {
+	Commit(ctx context.Context, id offset.ClusterID, list []offset.Commit) ([]offset.Verdict, offset.Meta, error)
+	Fetch(ctx context.Context, at offset.ReadAt, keys ...offset.Key) ([]offset.KeyState, offset.Meta, error)
+	List(ctx context.Context, l offset.List) (offset.Page, error)
+	Export(ctx context.Context, l offset.List, yield func(offset.Page) error) error
+	Act(ctx context.Context, a offset.Act) (offset.ActResult, offset.Meta, error)
+	Status(ctx context.Context, addr string) (offset.Status, error)
+	AddMember(ctx context.Context, id, address string) (offset.Meta, error)
+	PromoteMember(ctx context.Context, id string) (offset.Meta, error)
+	RemoveMember(ctx context.Context, id string) (offset.Meta, error)
+	Transfer(ctx context.Context, to string) (string, offset.Meta, error)
+	Snapshot(ctx context.Context, addr string) (index, bytes uint64, m offset.Meta, err error)
+	RaiseLevel(ctx context.Context, level uint8) (offset.Meta, error)
+	Close() error
+}
+
+// dialer connects to the cluster that the endpoints belong to; it does no I/O yet.
+type dialer func(endpoints []string) (cluster, error)
+
+func dial(endpoints []string) (cluster, error) { return client.New(endpoints) }
+
+// session is one run of one command.
+type session struct {
+	streams
+	cluster
+	ctx     context.Context
+	timeout time.Duration
+	format  string
+}
+
+// call bounds one call on the cluster.
+func (s *session) call() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(s.ctx, s.timeout)
+}
+
+// note tells people something; it is no result.
+func (s *session) note(format string, args ...any) {
+	fmt.Fprintf(s.err, format+"\n", args...)
+}
+
+// run is one run of the program. It returns the exit code.
+func run(ctx context.Context, args []string, st streams, connect dialer) int {
+	var (
+		a      app
+		helped bool
+	)
+	parser, err := kong.New(&a,
+		kong.Name("tidemark"),
+		kong.Description("The command line of a Tidemark cluster."),
+		kong.Writers(st.out, st.err),
+		kong.Exit(func(int) { helped = true }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
+	)
+	if err != nil {
+		panic("tidemark: the command line is not well formed: " + err.Error())
+	}
+	command, err := parser.Parse(args)
+	switch {
+	case helped:
+		return exitOK
+	case err != nil:
+		return usage(st, err)
+	case a.Timeout <= 0:
+		return usage(st, fmt.Errorf("--timeout is %s; it must be above 0", a.Timeout))
+	}
+	s := &session{streams: st, ctx: ctx, timeout: a.Timeout, format: a.Output}
+	return s.finish(s.execute(command, a.Endpoints, connect))
+}
+
+// offline are the commands that need no cluster.
+func offline(command string) bool {
+	return strings.HasPrefix(command, "dump") || strings.HasPrefix(command, "version")
+}
+
+// execute connects and runs the command.
+func (s *session) execute(command *kong.Context, endpoints []string, connect dialer) error {
+	if offline(command.Command()) {
+		return command.Run(s)
+	}
+	c, err := connect(endpoints)
+	if err != nil {
+		return fmt.Errorf("--endpoints: %w", err)
+	}
+	defer c.Close()
+	s.cluster = c
+	return command.Run(s)
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// clusterCmd holds what concerns the cluster itself.
+type clusterCmd struct {
+	Status   statusCmd   `cmd:"" help:"Show the members, who leads, and how each of them is."`
+	Add      addCmd      `cmd:"" help:"Add a member as a nonvoter."`
+	Promote  promoteCmd  `cmd:"" help:"Make a nonvoter that has caught up a voter."`
+	Remove   removeCmd   `cmd:"" help:"Take a member out."`
+	Transfer transferCmd `cmd:"" help:"Hand leadership to another voter."`
+	Snapshot snapshotCmd `cmd:"" help:"Take a snapshot on a node now."`
+}
+
+// statusCmd shows the cluster.
+type statusCmd struct{}
+
+// memberRow is one member, as the leader and the member itself see it.
+type memberRow struct {
+	ID   string `json:"id"`
+	Peer string `json:"peer"`
+	API  string `json:"api"`
+	// Role is "leader", "voter" or "nonvoter".
+	Role string `json:"role"`
+	// State, Index and Digest are the member's own words; State is
+	// "unreachable" where it gave none.
+	State    string `json:"state"`
+	Index    uint64 `json:"index,string"`
+	Digest   string `json:"digest,omitempty"`
+	NotReady string `json:"notReady,omitempty"`
+	// Match is the last index that the leader knows it to hold, ContactMS the
+	// time since the leader heard from it; -1 where it is not known.
+	Match     int64 `json:"match,string"`
+	ContactMS int64 `json:"contactMs"`
+}
+
+// statusResult is how the cluster is.
+type statusResult struct {
+	ClusterID string `json:"clusterId"`
+	Leader    string `json:"leader"`
+	// Node is the node that was asked first, State its own.
+	Node    string      `json:"node"`
+	State   string      `json:"state"`
+	Term    uint64      `json:"term,string"`
+	Index   uint64      `json:"index,string"`
+	Level   uint8       `json:"formatLevel"`
+	Groups  uint64      `json:"groups,string"`
+	Queues  uint64      `json:"queues,string"`
+	Version string      `json:"version"`
+	Import  *importRow  `json:"import,omitempty"`
+	Members []memberRow `json:"members"`
+	// Problems say what is wrong; empty if nothing is.
+	Problems []string `json:"problems"`
+}
+
+// importRow is the import under way.
+type importRow struct {
+	ID      string `json:"id"`
+	Replace bool   `json:"replace"`
+	Group   string `json:"group,omitempty"`
+	Next    uint32 `json:"next"`
+	Chunks  uint32 `json:"chunks"`
+	Offsets uint64 `json:"offsets,string"`
+}
+
+func (r *statusResult) table(t *table) {
+	leader := r.Leader
+	if leader == "" {
+		leader = "none"
+	}
+	t.line("cluster %s: leader %s, term %d, index %d, format level %d", r.ClusterID, leader, r.Term, r.Index, r.Level)
+	t.line("%s, %s (asked %s, %s, version %s)", plural(r.Groups, "group", "groups"), plural(r.Queues, "queue", "queues"), r.Node, r.State, r.Version)
+	if i := r.Import; i != nil {
+		t.line("import %s under way: chunk %d of %d", i.ID, i.Next, i.Chunks)
+	}
+	t.row("MEMBER", "ROLE", "STATE", "INDEX", "CONTACT", "API", "PEER", "DIGEST")
+	for _, m := range r.Members {
+		contact := "-"
+		if m.ContactMS >= 0 {
+			contact = (time.Duration(m.ContactMS) * time.Millisecond).String()
+		}
+		t.row(shown(m.ID), m.Role, m.State, num(m.Index), contact, shown(m.API), shown(m.Peer), m.Digest)
+	}
+	for _, p := range r.Problems {
+		t.line("problem: %s", p)
+	}
+}
+
+// Run asks one node, then each member it names. Exit code 5: something is
+// wrong; 8: there is no leader.
+func (statusCmd) Run(s *session) error {
+	st, err := s.statusOf("", s.timeout)
+	if err != nil {
+		return err
+	}
+	node, state := st.NodeID, st.State
+	if st.Meta.Leader != "" { // the leader knows more of the others
+		if l, err := s.statusOf(st.Meta.Leader, memberPatience); err == nil && l.Meta.Cluster == st.Meta.Cluster {
+			st = l
+		}
+	}
+	r := resultOf(&st)
+	r.Node, r.State = node, state
+	s.askMembers(r)
+	r.judge()
+	if err := s.print(r); err != nil {
+		return err
+	}
+	switch {
+	case r.Leader == "":
+		return exitf(exitNoLeader, "no leader is known; a majority of the voters must be up and reach each other")
+	case len(r.Problems) > 0:
+		return exitf(exitUnhealthy, "%s (%d in all)", r.Problems[0], len(r.Problems))
+	}
+	return nil
+}
+
+// memberPatience is how long one member may take to tell how it is.
+const memberPatience = time.Second
+
+// statusOf asks the node at addr, or any if it is empty.
+func (s *session) statusOf(addr string, most time.Duration) (offset.Status, error) {
+	ctx, cancel := context.WithTimeout(s.ctx, min(most, s.timeout))
+	defer cancel()
+	return s.Status(ctx, addr)
+}
+
+func resultOf(st *offset.Status) *statusResult {
+	r := &statusResult{
+		ClusterID: st.Meta.Cluster.String(), Leader: st.Meta.Leader,
+		Term: st.Term, Index: st.Meta.Index, Level: st.Level, Groups: st.Groups, Queues: st.Queues,
+		Version: st.Version, Members: []memberRow{}, Problems: []string{},
+	}
+	if i := st.Import; i != nil {
+		r.Import = &importRow{i.ID.String(), i.Mode == offset.ImportReplace, i.Group, i.Next, i.Chunks, i.Offsets}
+	}
+	for _, m := range st.Members {
+		role := "nonvoter"
+		switch {
+		case m.Leader:
+			role = "leader"
+		case m.Voter:
+			role = "voter"
+		}
+		contact := int64(-1)
+		if m.ContactAge >= 0 {
+			contact = m.ContactAge.Milliseconds()
+		}
+		r.Members = append(r.Members, memberRow{ID: m.ID, Peer: m.Peer, API: m.API, Role: role, State: "unreachable", Match: m.Match, ContactMS: contact})
+	}
+	return r
+}
+
+// askMembers asks each member for its own view; there are at most
+// offset.MaxMembers. It returns when all have answered or their time is over.
+func (s *session) askMembers(r *statusResult) {
+	var all sync.WaitGroup
+	for i := range r.Members {
+		m := &r.Members[i]
+		if m.API == "" {
+			m.State = "not announced"
+			continue
+		}
+		all.Go(func() {
+			st, err := s.statusOf(m.API, memberPatience)
+			if err != nil || st.NodeID != m.ID {
+				return
+			}
+			m.State, m.Index, m.NotReady = st.State, st.DigestIndex, st.NotReady
+			m.Digest = st.Digest.String()[:12]
+		})
+	}
+	all.Wait()
+}
+
+// judge lists what is wrong.
+func (r *statusResult) judge() {
+	for i := range r.Members {
+		m := &r.Members[i]
+		switch {
+		case m.State == "unreachable", m.State == "not announced":
+			r.Problems = append(r.Problems, fmt.Sprintf("member %s is %s", shown(m.ID), m.State))
+		case m.NotReady != "":
+			r.Problems = append(r.Problems, fmt.Sprintf("member %s is not ready: %s", shown(m.ID), m.NotReady))
+		}
+		for _, o := range r.Members[:i] {
+			if o.Index == m.Index && o.Digest != m.Digest && o.Digest != "" && m.Digest != "" {
+				r.Problems = append(r.Problems, fmt.Sprintf("members %s and %s hold different states at index %d", shown(o.ID), shown(m.ID), m.Index))
+			}
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"github.com/tidemark-mq/tidemark/offset"
+	"github.com/tidemark-mq/tidemark/offsetfile"
+)
+
+// The exit codes. They never change their meaning.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUnreachable = 2
+	exitBadInput    = 3
+	exitRefused     = 4
+	exitUnhealthy   = 5
+	exitPartial     = 6
+	exitNotFound    = 7
+	exitNoLeader    = 8
+	exitUsage       = 64
+)
+
+// exitError ends the program with a code of its own. Without err nothing is
+// printed: the result said it already.
+type exitError struct {
+	code int
+	err  error
+}
+
+// Error gives the cause.
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *exitError) Unwrap() error { return e.err }
+
+// exitf returns an error that ends the program with code.
+func exitf(code int, format string, args ...any) error {
+	return &exitError{code, fmt.Errorf(format, args...)}
+}
+
+// cause is a row of the table of what ends a command.
+type cause struct {
+	err  error
+	code int
+	// next is what to do next; empty where the error says it itself.
+	next string
+}
+
+// causes is looked through from the top.
+var causes = []cause{
+	{syscall.EPIPE, exitFailed, "whoever read the output closed it early"},
+	{offset.ErrUnreachable, exitUnreachable, "check --endpoints, and whether the nodes run"},
+	{offset.ErrNoLeader, exitNoLeader, "see \"tidemark cluster status\": a majority of the voters must be up"},
+	{offset.ErrNotLeader, exitNoLeader, "an election may be under way; try again"},
+	{offset.ErrNotReady, exitUnhealthy, "the node is still starting or catching up; try again, or see its /readyz"},
+	{offset.ErrDenied, exitRefused, "ask whoever runs the cluster for the right"},
+	{offset.ErrFenced, exitRefused, "the key was moved on purpose meanwhile; look at it again before you repeat this"},
+	{offset.ErrNotApplied, exitRefused, "look at the keys again before you repeat this"},
+	{offset.ErrSuperseded, exitRefused, "the keys were changed meanwhile; look at them again before you repeat this"},
+	{offset.ErrTooOld, exitRefused, "many other acts came between; run it again"},
+	{offset.ErrImportBusy, exitRefused, "see \"tidemark cluster status\"; let it end, or drop it with \"tidemark import --abort --execute\""},
+	{offset.ErrForeignCluster, exitRefused, "check --endpoints: they belong to another cluster than before"},
+	{offset.ErrLimit, exitRefused, "the cluster keeps no more of these; remove what is not needed"},
+	{offset.ErrLevel, exitRefused, "upgrade all members, then raise the format level"},
+	{offset.ErrNoOffset, exitNotFound, ""},
+	{offset.ErrNotFound, exitNotFound, "see \"tidemark group list\" for what there is"},
+	{offset.ErrNoImport, exitNotFound, "see \"tidemark cluster status\""},
+	{offset.ErrInvalid, exitBadInput, ""},
+	{offset.ErrDamaged, exitBadInput, ""},
+	{offset.ErrOutcomeUnknown, exitFailed, "it may have been done or not; look, then run it again"},
+	{offset.ErrBusy, exitFailed, "the cluster is at a bound of what it takes at once; try again"},
+	{context.Canceled, exitFailed, "stopped by a signal"},
+	{context.DeadlineExceeded, exitUnreachable, "no answer in time; check --endpoints, or raise --timeout"},
+	{fs.ErrNotExist, exitBadInput, "check the path"},
+	{fs.ErrPermission, exitBadInput, "check who may read or write there"},
+}
+
+// causeOf finds the row of an error.
+func causeOf(err error) cause {
+	for _, c := range causes {
+		if errors.Is(err, c.err) {
+			return c
+		}
+	}
+	return cause{code: exitFailed}
+}
+
+// codeOf returns the exit code of an error.
+func codeOf(err error) int {
+	var e *exitError
+	var f *offsetfile.Fault
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &e):
+		return e.code
+	case errors.As(err, &f):
+		return exitBadInput
+	}
+	return causeOf(err).code
+}
+
+// finish prints the error of a command, if there is something to print, and
+// returns the exit code.
+func (s *session) finish(err error) int {
+	var e *exitError
+	if err != nil && !(errors.As(err, &e) && e.err == nil) {
+		s.note("tidemark: %s", oneLine(err))
+	}
+	return codeOf(err)
+}
+
+// oneLine gives an error and what to do next in one line of plain characters.
+func oneLine(err error) string {
+	text := err.Error()
+	var e *exitError
+	if next := causeOf(err).next; next != "" && !errors.As(err, &e) {
+		text += " (" + next + ")"
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// usage prints what is wrong with the command line.
+func usage(st streams, err error) int {
+	fmt.Fprintf(st.err, "tidemark: %s (see \"tidemark --help\")\n", oneLine(err))
+	return exitUsage
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"slices"
+
+	"github.com/tidemark-mq/tidemark/offset"
+	"github.com/tidemark-mq/tidemark/offsetfile"
+)
+
+// exportCmd writes offsets to a file.
+type exportCmd struct {
+	File    string   `arg:"" optional:"" default:"-" help:"File to write, replaced as a whole; - is standard output." placeholder:"FILE"`
+	Format  string   `help:"json (consumerOffset.json, one broker a file) or csv (all brokers)." enum:"json,csv" default:"json"`
+	Group   string   `help:"Only this group." placeholder:"GROUP"`
+	Topic   string   `help:"Only this topic." placeholder:"TOPIC"`
+	Broker  *string  `help:"Only this broker's; empty for keys without a broker." placeholder:"NAME"`
+	Without []string `help:"Leave this group out; may be given more than once." placeholder:"GROUP"`
+	Base    string   `help:"A consumerOffset.json that the offsets are laid over: what the cluster does not have stays as it is there." type:"path" placeholder:"FILE"`
+	readLevel
+}
+
+// exportResult is what was written.
+type exportResult struct {
+	File    string `json:"file"`
+	Format  string `json:"format"`
+	Offsets uint64 `json:"offsets,string"`
+	Index   uint64 `json:"index,string"`
+}
+
+func (r *exportResult) table(t *table) {
+	t.line("%s: %s, as of index %d", r.File, plural(r.Offsets, "offset", "offsets"), r.Index)
+}
+
+// Run writes to the file, or spools and then copies to standard output, so
+// that nothing or a whole file comes out.
+func (c *exportCmd) Run(s *session) error {
+	if c.Base != "" && c.Format != "json" {
+		return exitf(exitUsage, "--base lays offsets over a consumerOffset.json; leave out --format csv")
+	}
+	r := &exportResult{File: c.File, Format: c.Format}
+	if c.File != "-" {
+		if err := offsetfile.WriteFile(c.File, func(w io.Writer) error { return c.write(s, w, r) }); err != nil {
+			return err
+		}
+		return s.print(r)
+	}
+	if err := c.spool(s, r); err != nil {
+		return err
+	}
+	s.note("%s, as of index %d", plural(r.Offsets, "offset", "offsets"), r.Index)
+	return nil
+}
+
+// spool writes to a file that has no name any more, and copies that.
+func (c *exportCmd) spool(s *session, r *exportResult) error {
+	f, err := os.CreateTemp("", "tidemark-export-*")
+	if err != nil {
+		return fmt.Errorf("creating a file to collect the output: %w", err)
+	}
+	defer f.Close()
+	if err := os.Remove(f.Name()); err != nil {
+		return fmt.Errorf("collecting the output: %w", err)
+	}
+	if err := c.write(s, f, r); err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("reading the output back: %w", err)
+	}
+	if _, err := io.Copy(s.out, f); err != nil {
+		return fmt.Errorf("writing the output: %w", err)
+	}
+	return nil
+}
+
+// write writes all that the command selects.
+func (c *exportCmd) write(s *session, w io.Writer, r *exportResult) error {
+	e := &exporting{s: s, list: keyList(c.Group, c.Topic, c.Broker, c.at()), without: c.Without, result: r}
+	var err error
+	switch {
+	case c.Format == "csv":
+		err = offsetfile.WriteCSV(w, e.targets())
+	case c.Base != "":
+		err = c.overBase(w, e.targets())
+	default:
+		err = offsetfile.WriteJSON(w, e.targets(), nil)
+	}
+	if e.err != nil {
+		return e.err
+	}
+	return err
+}
+
+func (c *exportCmd) overBase(w io.Writer, targets iter.Seq[offset.Target]) error {
+	f, err := os.Open(c.Base)
+	if err != nil {
+		return fmt.Errorf("opening the base file: %w", err)
+	}
+	defer f.Close()
+	return offsetfile.WriteJSON(w, targets, f)
+}
+
+// exporting turns the pages of an export into targets.
+type exporting struct {
+	s    *session
+	list offset.List
+	// without are groups that are left out.
+	without []string
+	result  *exportResult
+	// err is what ended the pages early.
+	err error
+}
+
+var errStopped = errors.New("the reader of the export stopped")
+
+func (e *exporting) targets() iter.Seq[offset.Target] {
+	return func(yield func(offset.Target) bool) {
+		err := e.s.Export(e.s.ctx, e.list, func(p offset.Page) error {
+			e.result.Index = p.Meta.Index
+			for _, k := range p.Keys {
+				if slices.Contains(e.without, k.Key.Group) {
+					continue
+				}
+				if !yield(offset.Target{Key: k.Key, Offset: k.Position.Offset}) {
+					return errStopped
+				}
+				e.result.Offsets++
+			}
+			return nil
+		})
+		if !errors.Is(err, errStopped) {
+			e.err = err
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/tidemark-mq/tidemark/offset"
+	"github.com/tidemark-mq/tidemark/offsetfile"
+)
+
+// importCmd brings in a file.
+type importCmd struct {
+	File         string `arg:"" optional:"" help:"consumerOffset.json or CSV file, or a broker's store folder." placeholder:"FILE"`
+	Merge        bool   `help:"Keep the larger offset of each key (the default)." xor:"mode"`
+	Replace      bool   `help:"Put the file's content in the place of all that is there, or of --group." xor:"mode"`
+	Group        string `help:"Only this group of the file; with --replace, only this group is replaced." placeholder:"GROUP"`
+	Broker       string `help:"Broker name that the keys of a JSON file get." placeholder:"NAME"`
+	StrictNames  bool   `help:"Skip names that RocketMQ's own validators refuse."`
+	AllowRemoval bool   `help:"Let a replace remove offsets that the file does not have."`
+	Abort        bool   `help:"Drop the import that is under way."`
+	DryRun       bool   `help:"Only show what would be done (the default)." xor:"do"`
+	Execute      bool   `help:"Do it." xor:"do"`
+}
+
+// importResult is what an import did or would do.
+type importResult struct {
+	File     string            `json:"file"`
+	Mode     string            `json:"mode"`
+	Group    string            `json:"group,omitempty"`
+	Broker   string            `json:"broker"`
+	Report   offsetfile.Report `json:"report"`
+	Executed bool              `json:"executed"`
+	// Would is what a comparison before found; nil where none was needed.
+	Would *difference `json:"would,omitempty"`
+	// ID and Chunks are the import's; ID is empty if nothing had to be sent.
+	ID     string `json:"id,omitempty"`
+	Chunks uint32 `json:"chunks"`
+	// Resumed is the chunk at which an import under way was continued.
+	Resumed uint32 `json:"resumed,omitempty"`
+	// Changed and Kept are what the cluster counted from there on.
+	Changed uint64 `json:"changed,string"`
+	Kept    uint64 `json:"kept,string"`
+	Index   uint64 `json:"index,string,omitempty"`
+}
+
+// listed is how many skipped places are shown to people; json has more.
+const listed = 100
+
+func (r *importResult) table(t *table) {
+	rep := &r.Report
+	t.line("%s: %s of %s", r.File, plural(rep.Offsets, "offset", "offsets"), plural(rep.Entries, "entry (topic@group)", "entries (topic@group)"))
+	if v := rep.DataVersion; v != nil {
+		t.line("dataVersion: counter %d, written %s", v.Counter, when(v.Timestamp))
+	}
+	for _, n := range rep.Notes {
+		t.line("note: %s", n)
+	}
+	for i, k := range rep.Skipped {
+		if i == listed {
+			t.line("skipped: %d more; see -o json", rep.SkippedTotal-listed)
+			break
+		}
+		t.line("skipped: %s", k)
+	}
+	if d := r.Would; d != nil {
+		r.would(t, d)
+	}
+	if r.Executed {
+		t.line("%s done at index %d: %d changed, %d left as they were", r.Mode, r.Index, r.Changed, r.Kept)
+		return
+	}
+	t.line("nothing was done yet, add --execute%s", map[bool]string{true: " --allow-removal"}[r.removes() > 0])
+}
+
+func (r *importResult) would(t *table, d *difference) {
+	t.line("%s, against index %d: %d new, %d raised, %d the same", r.Mode, d.Index, d.Creates, d.Raises, d.Same)
+	if r.Mode == "merge" {
+		t.line("%d are higher in the cluster, and stay", d.Lowers)
+		return
+	}
+	t.line("%d lowered, %d REMOVED since the file does not have them", d.Lowers, d.Removes)
+}
+
+// removes is how many offsets a replace takes away.
+func (r *importResult) removes() int {
+	if r.Would == nil || r.Mode != "replace" {
+		return 0
+	}
+	return r.Would.Removes
+}
+
+// Run checks the file whole, then shows or does the import.
+func (c *importCmd) Run(s *session) error {
+	switch {
+	case c.Abort:
+		return c.abort(s)
+	case c.File == "":
+		return exitf(exitUsage, "expected a file to import (see \"tidemark import --help\")")
+	}
+	f, err := c.read()
+	if err != nil {
+		return err
+	}
+	r := &importResult{File: c.File, Mode: "merge", Group: c.Group, Broker: c.Broker, Report: f.Report}
+	if c.Replace {
+		r.Mode = "replace"
+	}
+	if err := c.preview(s, f, r); err != nil {
+		return err
+	}
+	if c.Execute {
+		if err := c.execute(s, f, r); err != nil {
+			return err
+		}
+	}
+	if err := s.print(r); err != nil {
+		return err
+	}
+	if n := f.Report.SkippedTotal; n > 0 {
+		return exitf(exitPartial, "%s of the file skipped; the report lists them", plural(n, "place was", "places were"))
+	}
+	return nil
+}
+
+// read reads the file, or refuses it.
+func (c *importCmd) read() (*offsetfile.File, error) {
+	if err := offset.ValidateName("--group", c.Group, true); err != nil {
+		return nil, err
+	}
+	f, err := offsetfile.ReadPath(c.File, offsetfile.Options{Broker: c.Broker, StrictNames: c.StrictNames})
+	if err != nil {
+		return nil, err
+	}
+	if f.Report.Format == offsetfile.CSV && c.Broker != "" {
+		return nil, offset.Errorf(offset.ErrInvalid, "a CSV file names the broker of each offset; leave --broker out")
+	}
+	if c.Group != "" {
+		f = f.OfGroup(c.Group)
+	}
+	return f, nil
+}
+
+// preview compares where the result shows it, or where something could be removed.
+func (c *importCmd) preview(s *session, f *offsetfile.File, r *importResult) (err error) {
+	if c.Execute && !c.Replace {
+		return nil
+	}
+	if r.Would, err = s.compare(f, c.Group); err != nil {
+		return err
+	}
+	if n := r.removes(); n > 0 && c.Execute && !c.AllowRemoval {
+		return exitf(exitRefused, "replacing would remove %s that the file does not have; look at it without --execute, and add --allow-removal if that is what you want", plural(n, "offset", "offsets"))
+	}
+	return nil
+}
+
+// execute sends the file.
+func (c *importCmd) execute(s *session, f *offsetfile.File, r *importResult) error {
+	r.Executed = true
+	if len(f.Entries) == 0 && !c.Replace {
+		return nil
+	}
+	i := &importing{s: s, chunks: cut(f), what: offset.Import{Group: "", Hash: f.Hash(), Offsets: uint64(f.Offsets())}}
+	i.what.Chunks = i.chunks.count()
+	if c.Replace {
+		i.what.Mode, i.what.Group = offset.ImportReplace, c.Group
+	}
+	err := i.run()
+	r.ID, r.Chunks, r.Resumed = i.act.ID.String(), i.what.Chunks, i.resumed
+	r.Changed, r.Kept, r.Index = i.changed, i.kept, i.index
+	return err
+}
+
+// abortResult is what was dropped or would be.
+type abortResult struct {
+	ID       string `json:"id"`
+	Next     uint32 `json:"next"`
+	Chunks   uint32 `json:"chunks"`
+	Executed bool   `json:"executed"`
+}
+
+func (r *abortResult) table(t *table) {
+	done := "would be dropped; nothing was done yet, add --execute"
+	if r.Executed {
+		done = "is dropped; what a merge has brought already stays"
+	}
+	t.line("import %s, at chunk %d of %d, %s", r.ID, r.Next, r.Chunks, done)
+}
+
+// abort drops the import under way.
+func (c *importCmd) abort(s *session) error {
+	if c.File != "" {
+		return exitf(exitUsage, "--abort takes no file: it drops whatever import is under way")
+	}
+	st, err := s.leaderStatus()
+	if err != nil {
+		return err
+	}
+	im := st.Import
+	if im == nil {
+		return offset.Errorf(offset.ErrNoImport, "there is nothing to abort")
+	}
+	r := &abortResult{ID: im.ID.String(), Next: im.Next, Chunks: im.Chunks, Executed: c.Execute}
+	if c.Execute {
+		a := offset.Act{ID: im.ID, Base: im.Base, Cluster: st.Meta.Cluster, Import: &offset.Import{Step: offset.ImportAbort, Mode: im.Mode, Group: im.Group}}
+		if _, err := s.act(a); err != nil {
+			return fmt.Errorf("aborting the import: %w", err)
+		}
+	}
+	return s.print(r)
+}
