@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/node/store"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -177,8 +178,8 @@ type Unsafe struct {
 	WaitForCommitIndex bool
 	// LibraryAppends leaves MaxAppendEntries at the library's 64.
 	LibraryAppends bool
-	// NoInstallGuard skips the look at the log when a snapshot is installed.
-	NoInstallGuard bool
+	// Store are the remedies of the member's disk.
+	Store store.Unsafe
 }
 
 // withDefaults fills what is not set.

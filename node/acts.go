@@ -1,0 +1,124 @@
+package node
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/fsm/entry"
+	"github.com/tidemark-mq/tidemark/offset"
+	"github.com/tidemark-mq/tidemark/transport/peer"
+)
+
+// acted is the answer to an act with the Meta it came with.
+type acted struct {
+	result offset.ActResult
+	meta   offset.Meta
+}
+
+// Act drives an act to its end (an import: one step of it). The error is nil
+// whenever the act's own answer is known; its Code says what that is.
+func (n *Node) Act(ctx context.Context, p auth.Principal, a *offset.Act) (offset.ActResult, offset.Meta, error) {
+	if err := n.admitAct(p, a); err != nil {
+		return offset.ActResult{}, n.meta(), err
+	}
+	got, err := atLeader(ctx, n,
+		func(ctx context.Context, r *replica) (acted, error) { return r.act(ctx, p, a) },
+		func(ctx context.Context, to *peer.Remote) (acted, error) {
+			result, meta, err := to.Act(ctx, p, a)
+			return acted{result, meta}, err
+		})
+	return got.result, n.orMeta(got.meta), err
+}
+
+// act proposes the act's entries one after another. An act whose answer names a further step is cut: its later entries
+// carry the same id, so that a resend goes on where this one stopped.
+func (r *replica) act(ctx context.Context, p auth.Principal, a *offset.Act) (acted, error) {
+	if a.Cluster != r.cluster {
+		return acted{}, offset.Errorf(offset.ErrForeignCluster, "the act was made for cluster %s; this is %s", a.Cluster, r.cluster)
+	}
+	request := entry.Request{Principal: p.Name, From: p.From, Act: a}
+	for {
+		got, err := r.proposer.propose(ctx, request)
+		if err != nil {
+			return acted{}, r.partly(request.Step, err)
+		}
+		r.counts.acts.Add(1)
+		result := got.answer.Act
+		if result.Done || a.Import != nil || result.Code != offset.CodeOK || result.Next <= request.Step {
+			return acted{result, r.metaAt(got)}, nil
+		}
+		request.Step = result.Next
+	}
+}
+
+// admitAct validates an act and authorizes who asks for it.
+func (n *Node) admitAct(p auth.Principal, a *offset.Act) error {
+	if err := a.Validate(); err != nil {
+		return err
+	}
+	for _, g := range groupsOf(a) {
+		if err := n.config.Policy.Allow(p, auth.Operate, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// partly says that earlier entries of a cut act have been applied.
+func (r *replica) partly(step uint32, err error) error {
+	if step == 0 {
+		return err
+	}
+	if errors.Is(err, offset.ErrOutcomeUnknown) {
+		return err
+	}
+	return offset.Errorf(offset.ErrOutcomeUnknown, "%d entries of the act have been applied, then: %v; send the same again to have the rest done", step, err)
+}
+
+// groupsOf names the groups that an act is about, "" where that is all or none.
+func groupsOf(a *offset.Act) []string {
+	var groups []string
+	add := func(g string) {
+		for _, have := range groups {
+			if have == g {
+				return
+			}
+		}
+		groups = append(groups, g)
+	}
+	switch {
+	case a.Remove != nil:
+		add(a.Remove.Scope.Group)
+	case a.Clone != nil:
+		add(a.Clone.From)
+		add(a.Clone.To)
+	case a.Take != nil && !a.Take.ByBroker:
+		add(a.Take.Name)
+	case a.Reset != nil:
+		return targetGroups(a.Reset.Targets)
+	case a.Expire != nil:
+		for _, idle := range a.Expire.Groups {
+			groups = append(groups, idle.Group)
+		}
+	case a.Import != nil && a.Import.Step == offset.ImportChunk:
+		return targetGroups(a.Import.Targets)
+	case a.Import != nil:
+		add(a.Import.Group)
+	default:
+		add("")
+	}
+	return groups
+}
+
+func targetGroups(list []offset.Target) []string {
+	var groups []string
+	seen := map[string]bool{}
+	for i := range list {
+		if g := list[i].Key.Group; !seen[g] {
+			seen[g] = true
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}

@@ -1,0 +1,99 @@
+package node
+
+import (
+	"context"
+
+	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/fsm/entry"
+	"github.com/tidemark-mq/tidemark/offset"
+	"github.com/tidemark-mq/tidemark/transport/peer"
+)
+
+// judged are verdicts with the Meta they came with.
+type judged struct {
+	verdicts []offset.Verdict
+	meta     offset.Meta
+}
+
+// Commit answers one verdict per commit, in the order of the request.
+func (n *Node) Commit(ctx context.Context, p auth.Principal, c *offset.Commits) ([]offset.Verdict, offset.Meta, error) {
+	if err := n.admitCommits(p, c); err != nil {
+		return nil, n.meta(), err
+	}
+	got, err := atLeader(ctx, n,
+		func(ctx context.Context, r *replica) (judged, error) { return r.commit(ctx, p, c) },
+		func(ctx context.Context, to *peer.Remote) (judged, error) {
+			verdicts, meta, err := to.Commit(ctx, p, c)
+			return judged{verdicts, meta}, err
+		})
+	return got.verdicts, n.orMeta(got.meta), err
+}
+
+// admitCommits validates a request and authorizes who sends it, once for each
+// group.
+func (n *Node) admitCommits(p auth.Principal, c *offset.Commits) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	for i := range c.Topics {
+		if i > 0 && c.Topics[i].Group == c.Topics[i-1].Group {
+			continue
+		}
+		if err := n.config.Policy.Allow(p, auth.Commit, c.Topics[i].Group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commit proposes. A commit for another cluster is proposed as well: that it
+// is fenced is said once applied, never before.
+func (r *replica) commit(ctx context.Context, p auth.Principal, c *offset.Commits) (judged, error) {
+	got, err := r.proposer.propose(ctx, entry.Request{Principal: p.Name, From: p.From, Commits: c})
+	if err != nil {
+		return judged{}, err
+	}
+	r.counts.commits.Add(uint64(len(got.answer.Verdicts)))
+	return judged{got.answer.Verdicts, r.metaAt(got)}, nil
+}
+
+// Set answers CodeOK or CodeFenced, with the key as it is after.
+func (n *Node) Set(ctx context.Context, p auth.Principal, s *offset.Set) (offset.Verdict, offset.Meta, error) {
+	if err := n.admitSet(p, s); err != nil {
+		return offset.Verdict{}, n.meta(), err
+	}
+	got, err := atLeader(ctx, n,
+		func(ctx context.Context, r *replica) (judged, error) { return r.set(ctx, p, s) },
+		func(ctx context.Context, to *peer.Remote) (judged, error) {
+			verdict, meta, err := to.Set(ctx, p, s)
+			return judged{[]offset.Verdict{verdict}, meta}, err
+		})
+	if err != nil || len(got.verdicts) != 1 {
+		return offset.Verdict{}, n.orMeta(got.meta), err
+	}
+	return got.verdicts[0], got.meta, nil
+}
+
+// admitSet validates a Set and authorizes who sends it.
+func (n *Node) admitSet(p auth.Principal, s *offset.Set) error {
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	action := auth.Commit
+	if s.Operator {
+		action = auth.Operate
+	}
+	return n.config.Policy.Allow(p, action, s.Key.Group)
+}
+
+func (r *replica) set(ctx context.Context, p auth.Principal, s *offset.Set) (judged, error) {
+	got, err := r.proposer.propose(ctx, entry.Request{Principal: p.Name, From: p.From, Set: s})
+	if err != nil {
+		return judged{}, err
+	}
+	if len(got.answer.Verdicts) != 1 {
+		return judged{}, offset.Errorf(offset.ErrOutcomeUnknown, "the set was committed, and has %d answers", len(got.answer.Verdicts))
+	}
+	r.counts.sets.Add(1)
+	return judged{got.answer.Verdicts, r.metaAt(got)}, nil
+}

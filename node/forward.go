@@ -1,0 +1,82 @@
+package node
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/tidemark-mq/tidemark/offset"
+	"github.com/tidemark-mq/tidemark/transport/peer"
+)
+
+// leader returns the calls on the member that leads as far as raft here knows.
+// The error wraps offset.ErrNoLeader, or ErrNotLeader where that is this member.
+func (r *replica) leader() (*peer.Remote, error) {
+	addr, id := r.raft.LeaderWithID()
+	switch id {
+	case "":
+		return nil, offset.Errorf(offset.ErrNoLeader, "no leader is known here")
+	case raft.ServerID(r.id):
+		return nil, offset.Errorf(offset.ErrNotLeader, "leadership is changing")
+	}
+	return r.peer.To(string(id), string(addr)), nil
+}
+
+// atLeader has a request done by whoever leads: here, or one hop away. While
+// nobody leads, or the one asked does not, it waits within the deadline.
+// Nothing else is tried again: a forward that was sent and not answered is
+// unknown.
+func atLeader[T any](ctx context.Context, n *Node, here func(context.Context, *replica) (T, error), there func(context.Context, *peer.Remote) (T, error)) (T, error) {
+	ctx, cancel := n.bounded(ctx)
+	defer cancel()
+	var none T
+	for {
+		r, err := n.serving()
+		if err != nil {
+			return none, err
+		}
+		news := r.lead.news()
+		v, err := once(ctx, r, here, there)
+		if !undone(err) {
+			return v, err
+		}
+		if !waitNews(ctx, news) {
+			return none, noLeader(err)
+		}
+	}
+}
+
+func once[T any](ctx context.Context, r *replica, here func(context.Context, *replica) (T, error), there func(context.Context, *peer.Remote) (T, error)) (T, error) {
+	if r.lead.leads() {
+		return here(ctx, r)
+	}
+	to, err := r.leader()
+	if err != nil {
+		var none T
+		return none, err
+	}
+	r.counts.forwarded.Add(1)
+	return there(ctx, to)
+}
+
+// undone tells the errors after which the same request may be sent again as if
+// for the first time: it has reached no leader.
+func undone(err error) bool {
+	return errors.Is(err, offset.ErrNotLeader) || errors.Is(err, offset.ErrNoLeader) || errors.Is(err, offset.ErrUnreachable)
+}
+
+// onlyHere is for requests that another member has forwarded.
+func onlyHere[T any](ctx context.Context, n *Node, here func(context.Context, *replica) (T, error)) (T, error) {
+	ctx, cancel := n.bounded(ctx)
+	defer cancel()
+	var none T
+	r, err := n.serving()
+	if err != nil {
+		return none, err
+	}
+	if !r.lead.leads() {
+		return none, &offset.Error{Err: offset.ErrNotLeader, Leader: n.Leader()}
+	}
+	return here(ctx, r)
+}

@@ -1,0 +1,57 @@
+package node
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/tidemark-mq/tidemark/fsm"
+)
+
+// machine is the FSM with a watch on how long it holds raft's FSM goroutine.
+type machine struct {
+	*fsm.FSM
+	// busy is when the call that runs now began, Unix nanoseconds; 0 for none.
+	busy atomic.Int64
+	// longest and total are durations of Apply, bytes what was applied.
+	longest, total atomic.Int64
+	bytes          atomic.Int64
+}
+
+// Apply applies one entry.
+func (m *machine) Apply(l *raft.Log) any { return m.ApplyBatch([]*raft.Log{l})[0] }
+
+// ApplyBatch applies entries and notes how long that took.
+func (m *machine) ApplyBatch(logs []*raft.Log) []any {
+	began := time.Now()
+	m.busy.Store(began.UnixNano())
+	answers := m.FSM.ApplyBatch(logs)
+	m.busy.Store(0)
+	took := int64(time.Since(began))
+	m.total.Add(took)
+	if took > m.longest.Load() {
+		m.longest.Store(took) // raft's FSM goroutine is the only writer
+	}
+	n := 0
+	for _, l := range logs {
+		n += len(l.Data)
+	}
+	m.bytes.Add(int64(n))
+	return answers
+}
+
+// replayRate is how many bytes of log a second this member applies, 0 while
+// too little has been applied to tell. Reading the log takes as long again.
+func (m *machine) replayRate() float64 {
+	bytes, took := m.bytes.Load(), time.Duration(m.total.Load())
+	if bytes < 16<<20 || took <= 0 {
+		return 0
+	}
+	return float64(bytes) / took.Seconds() / 2
+}
+
+var (
+	_ raft.BatchingFSM        = (*machine)(nil)
+	_ raft.ConfigurationStore = (*machine)(nil)
+)

@@ -1,0 +1,224 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/fsm/entry"
+	"github.com/tidemark-mq/tidemark/offset"
+	"github.com/tidemark-mq/tidemark/transport/peer"
+)
+
+// AddMember adds id ("name/member-id") at a peer address as a nonvoter.
+func (n *Node) AddMember(ctx context.Context, p auth.Principal, id, address string) (offset.Meta, error) {
+	if err := validateMember(id, address); err != nil {
+		return n.meta(), err
+	}
+	return n.administer(ctx, p,
+		func(ctx context.Context, r *replica) error {
+			return r.change(func() error { return r.addMember(ctx, id, address) })
+		},
+		func(ctx context.Context, to *peer.Remote) (offset.Meta, error) {
+			return to.AddMember(ctx, p, id, address)
+		})
+}
+
+// PromoteMember makes a nonvoter a voter once it has caught up.
+func (n *Node) PromoteMember(ctx context.Context, p auth.Principal, id string) (offset.Meta, error) {
+	return n.administer(ctx, p,
+		func(ctx context.Context, r *replica) error {
+			return r.change(func() error { return r.promoteMember(ctx, id) })
+		},
+		func(ctx context.Context, to *peer.Remote) (offset.Meta, error) { return to.PromoteMember(ctx, p, id) })
+}
+
+// RemoveMember takes a member out, voter or not, by id or, where that is
+// unambiguous, by name.
+func (n *Node) RemoveMember(ctx context.Context, p auth.Principal, id string) (offset.Meta, error) {
+	return n.administer(ctx, p,
+		func(ctx context.Context, r *replica) error {
+			return r.change(func() error { return r.removeMember(ctx, id) })
+		},
+		func(ctx context.Context, to *peer.Remote) (offset.Meta, error) { return to.RemoveMember(ctx, p, id) })
+}
+
+// change has one change of the members done at a time, so that each decides by
+// the configuration that it changes.
+func (r *replica) change(do func() error) error {
+	if !r.changing.TryLock() {
+		return offset.Errorf(offset.ErrBusy, "another change of the members is under way")
+	}
+	defer r.changing.Unlock()
+	return do()
+}
+
+// administer authorizes, and has the leader do it.
+func (n *Node) administer(ctx context.Context, p auth.Principal, here func(context.Context, *replica) error, there func(context.Context, *peer.Remote) (offset.Meta, error)) (offset.Meta, error) {
+	if err := n.config.Policy.Allow(p, auth.Administer, ""); err != nil {
+		return n.meta(), err
+	}
+	meta, err := atLeader(ctx, n,
+		func(ctx context.Context, r *replica) (offset.Meta, error) { err := here(ctx, r); return r.meta(), err }, there)
+	return n.orMeta(meta), err
+}
+
+func validateMember(id, address string) error {
+	name, rest, ok := strings.Cut(id, "/")
+	if !ok || rest == "" || len(id) > offset.MaxName {
+		return offset.Errorf(offset.ErrInvalid, "member id %q is not name/member-id; the member's own log and status name it", id)
+	}
+	if err := validateMemberName(name); err != nil {
+		return err
+	}
+	if err := offset.ValidateName("member id", rest, false); err != nil {
+		return err
+	}
+	return validateAddress("raft address", address)
+}
+
+func memberName(id string) string {
+	name, _, _ := strings.Cut(id, "/")
+	return name
+}
+
+// addMember adds a nonvoter that answers at its address and reads the format
+// level. A name, id or address that is taken is refused.
+func (r *replica) addMember(ctx context.Context, id, address string) error {
+	servers := r.servers()
+	for _, s := range servers {
+		if string(s.ID) == id && string(s.Address) == address {
+			return nil
+		}
+		if memberName(string(s.ID)) == memberName(id) || string(s.Address) == address {
+			return offset.Errorf(offset.ErrInvalid, "%s at %s is a member already; remove it first: `tidemark cluster remove %s`", s.ID, s.Address, s.ID)
+		}
+	}
+	if len(servers) >= offset.MaxMembers {
+		return offset.Errorf(offset.ErrLimit, "the cluster has %d members, which is the most", len(servers))
+	}
+	if err := r.fit(ctx, id, address); err != nil {
+		return err
+	}
+	return changed(await(ctx, r.raft.AddNonvoter(raft.ServerID(id), raft.ServerAddress(address), 0, r.changeTime(ctx))))
+}
+
+// fit asks the member to be what it shall be added as.
+func (r *replica) fit(ctx context.Context, id, address string) error {
+	hello, err := r.peer.To("", address).Hello(ctx)
+	if err != nil {
+		return offset.Errorf(offset.ErrUnreachable, "nobody answers at %s: %v; start the member first, and name the address that it advertises", address, err)
+	}
+	switch level := r.machine.Root().Level(); {
+	case hello.ID != id:
+		return offset.Errorf(offset.ErrInvalid, "%s answers at %s, not %s", hello.ID, address, id)
+	case !hello.Cluster.IsZero() && hello.Cluster != r.cluster:
+		return offset.Errorf(offset.ErrForeignCluster, "%s belongs to cluster %s; this is %s; give it an empty data folder", id, hello.Cluster, r.cluster)
+	case hello.MaxLevel < level:
+		return offset.Errorf(offset.ErrLevel, "%s reads format levels up to %d, the cluster is at %d; run a newer build there", id, hello.MaxLevel, level)
+	}
+	return nil
+}
+
+// changeTime is how long a change of the configuration may wait to be begun.
+func (r *replica) changeTime(ctx context.Context) time.Duration {
+	if d, ok := ctx.Deadline(); ok {
+		return max(time.Until(d), time.Millisecond)
+	}
+	return r.config.Timeout
+}
+
+// changed turns what raft said of a configuration change into what its caller
+// is told.
+func changed(err error) error {
+	if err == nil || errors.Is(proposed(err), offset.ErrNotLeader) {
+		return proposed(err)
+	}
+	return offset.Errorf(offset.ErrOutcomeUnknown, "%v; look at `tidemark cluster status` before repeating", err)
+}
+
+// find returns the one member that who, an id or a name, means.
+func find(servers []raft.Server, who string) (raft.Server, error) {
+	var found []raft.Server
+	for _, s := range servers {
+		if string(s.ID) == who {
+			return s, nil
+		}
+		if memberName(string(s.ID)) == who {
+			found = append(found, s)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return raft.Server{}, offset.Errorf(offset.ErrNotFound, "no member is %q; `tidemark cluster status` lists them", who)
+	}
+	return raft.Server{}, offset.Errorf(offset.ErrInvalid, "%d members are named %q; name one by its id", len(found), who)
+}
+
+// promoteMember waits within the deadline until the nonvoter holds what this
+// member held when asked, and makes it a voter.
+func (r *replica) promoteMember(ctx context.Context, who string) error {
+	servers := r.servers()
+	s, err := find(servers, who)
+	if err != nil {
+		return err
+	}
+	if s.Suffrage == raft.Voter {
+		return nil
+	}
+	term, last := r.raft.CurrentTerm(), r.raft.LastIndex()
+	for {
+		a, news := r.acks.of(s.ID, term)
+		if a.match >= last {
+			break
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return offset.Errorf(offset.ErrBusy, "%s holds the log up to index %d, not yet %d; promote it later", s.ID, a.match, last)
+		}
+		if r.raft.CurrentTerm() != term {
+			return offset.ErrNotLeader
+		}
+	}
+	return changed(await(ctx, r.raft.AddVoter(s.ID, s.Address, 0, r.changeTime(ctx))))
+}
+
+// removeMember takes a member out. The leader hands over first, so that the
+// others need no election. What it announced goes with it.
+func (r *replica) removeMember(ctx context.Context, who string) error {
+	servers := r.servers()
+	s, err := find(servers, who)
+	if err != nil {
+		return err
+	}
+	voters := 0
+	for _, o := range servers {
+		if o.Suffrage == raft.Voter {
+			voters++
+		}
+	}
+	if s.Suffrage == raft.Voter && voters == 1 {
+		return offset.Errorf(offset.ErrInvalid, "%s is the only voter; without it the cluster is gone", s.ID)
+	}
+	if s.ID == raft.ServerID(r.id) {
+		if _, err := r.handOver(ctx, ""); err != nil {
+			return err
+		}
+		return offset.Errorf(offset.ErrNotLeader, "leadership was handed over first")
+	}
+	if err := changed(await(ctx, r.raft.RemoveServer(s.ID, 0, r.changeTime(ctx)))); err != nil {
+		return err
+	}
+	_, err = r.proposer.propose(ctx, entry.Request{Forget: string(s.ID)})
+	if err != nil {
+		r.config.Logger.Warn("the announcement of a removed member stays for now", "member", string(s.ID), "error", err)
+	}
+	return nil
+}

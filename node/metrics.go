@@ -1,0 +1,124 @@
+package node
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// counters are what the node counts itself. They only grow, but for the
+// gauges that Metrics computes.
+type counters struct {
+	commits, sets, acts, fetched atomic.Uint64
+	requests, entries            atomic.Uint64
+	entryBytes                   atomic.Uint64
+	waitNanos                    atomic.Uint64
+	rounds, roundReads           atomic.Uint64
+	forwarded                    atomic.Uint64
+	snapshots, checkpoints       atomic.Uint64
+	restarts                     atomic.Uint64
+	auditDropped                 atomic.Uint64
+	writes, writeBytes           atomic.Uint64
+	writeNanos, longestWrite     atomic.Uint64
+}
+
+func (c *counters) proposed(requests, bytes int) {
+	c.requests.Add(uint64(requests))
+	c.entries.Add(1)
+	c.entryBytes.Add(uint64(bytes))
+}
+
+func (c *counters) waited(d time.Duration) { c.waitNanos.Add(uint64(d)) }
+
+// wrote is store.Config's OnWrite.
+func (c *counters) wrote(d time.Duration, bytes int) {
+	c.writes.Add(1)
+	c.writeBytes.Add(uint64(bytes))
+	c.writeNanos.Add(uint64(d))
+	for {
+		old := c.longestWrite.Load()
+		if uint64(d) <= old || c.longestWrite.CompareAndSwap(old, uint64(d)) {
+			return
+		}
+	}
+}
+
+// Metric is one value of the node's own metrics.
+type Metric struct {
+	// Name has no prefix. Help says what it counts, with its unit.
+	Name, Help string
+	// Counter tells a counter from a gauge.
+	Counter bool
+	Value   float64
+}
+
+// Metrics returns the values of the node's own metrics as they are now. They
+// are cheap to take and never touch the disk; the names are always the same.
+func (n *Node) Metrics() []Metric {
+	c := &n.counts
+	list := []Metric{
+		counted("commits_total", "Commits decided by this member as the leader.", &c.commits),
+		counted("sets_total", "Sets decided by this member as the leader.", &c.sets),
+		counted("act_entries_total", "Entries of acts decided by this member as the leader.", &c.acts),
+		counted("fetched_total", "Keys read from this member.", &c.fetched),
+		counted("proposed_requests_total", "Requests proposed by this member.", &c.requests),
+		counted("proposed_entries_total", "Log entries proposed by this member.", &c.entries),
+		counted("proposed_bytes_total", "Bytes of log entries proposed by this member.", &c.entryBytes),
+		seconds("entry_wait_seconds_total", "Time waited for proposed entries in their order, in seconds.", &c.waitNanos),
+		counted("read_rounds_total", "Confirmations of leadership for reads.", &c.rounds),
+		counted("read_round_reads_total", "Reads that shared these confirmations.", &c.roundReads),
+		counted("forwarded_total", "Requests forwarded to the leader.", &c.forwarded),
+		counted("snapshots_total", "Snapshots taken by this member.", &c.snapshots),
+		counted("checkpoints_agreed_total", "Checkpoints at which this member had the majority's state.", &c.checkpoints),
+		counted("raft_restarts_total", "Times that raft was started anew inside this process.", &c.restarts),
+		counted("audit_dropped_total", "Audit lines dropped, each run of them named by a gap line.", &c.auditDropped),
+		counted("disk_writes_total", "Writes of log, term and vote.", &c.writes),
+		counted("disk_write_bytes_total", "Bytes of these writes.", &c.writeBytes),
+		seconds("disk_write_seconds_total", "Time of these writes, syncs included, in seconds.", &c.writeNanos),
+		{"disk_write_longest_seconds", "The longest of these writes since the start, in seconds.", false, nanos(c.longestWrite.Load())},
+	}
+	return append(list, n.gauges()...)
+}
+
+func counted(name, help string, v *atomic.Uint64) Metric {
+	return Metric{name, help, true, float64(v.Load())}
+}
+
+func seconds(name, help string, v *atomic.Uint64) Metric {
+	return Metric{name, help, true, nanos(v.Load())}
+}
+
+func nanos(n uint64) float64 { return float64(n) / 1e9 }
+
+// gauges are zero while raft does not run.
+func (n *Node) gauges() []Metric {
+	var queues, groups, index, waiting, bytes, longest, largest, logBytes, leads, alarm float64
+	if r := n.replica.Load(); r != nil {
+		root := r.machine.Root()
+		queues, groups, index = float64(root.Queues()), float64(root.Groups()), float64(root.Index())
+		waiting, bytes = float64(len(r.proposer.in)), float64(r.proposer.waitingBytes.Load())
+		longest = nanos(uint64(r.machine.longest.Load()))
+		largest = float64(r.acks.largest.Load())
+		logBytes = float64(r.disk.LogBytes())
+		leads, alarm = number(r.lead.leads()), number(r.alarm.Load())
+	}
+	return []Metric{
+		{"queues", "Offsets in the table.", false, queues},
+		{"groups", "Groups in the table.", false, groups},
+		{"applied_index", "Index of the last entry applied.", false, index},
+		{"waiting_requests", "Requests that wait to be proposed.", false, waiting},
+		{"waiting_bytes", "Bytes of requests that wait to be proposed.", false, bytes},
+		{"apply_longest_seconds", "The longest batch applied since the start, in seconds.", false, longest},
+		{"append_largest_bytes", "The most bytes of entries in one append to a follower.", false, largest},
+		{"log_bytes", "Bytes of entries in the log.", false, logBytes},
+		{"leader", "1 while this member leads.", false, leads},
+		{"ready", "1 while this member serves.", false, number(n.Ready() == nil)},
+		{"digest_alarm", "1 while states differ and none has a majority; the log is not cut meanwhile.", false, alarm},
+	}
+}
+
+func number(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

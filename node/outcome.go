@@ -1,0 +1,93 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"sync"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// errStopped is what awaiting a future gives when we stopped waiting: nothing
+// is known of what it stood for.
+var errStopped = errors.New("stopped waiting for raft")
+
+// await waits for a future of raft, but no longer than ctx lasts. It returns
+// errStopped if ctx ends first. After a shutdown raft leaves most pending
+// futures unanswered for ever, so nothing waits for one in any other way.
+//
+// raft's futures have a channel for just that, ShutdownCh, which it sets on
+// some of its own and leaves nil on those it hands out. It is set here before
+// the first wait. Should a later version lack it, a goroutine waits instead.
+func await(ctx context.Context, f raft.Future) error {
+	if ctx.Done() == nil {
+		return f.Error()
+	}
+	end := make(chan struct{})
+	stop := context.AfterFunc(ctx, sync.OnceFunc(func() { close(end) }))
+	defer stop()
+	return awaitUntil(end, f)
+}
+
+// awaitUntil is await for a caller that has a channel.
+func awaitUntil(end chan struct{}, f raft.Future) error {
+	if !arm(f, end) {
+		return awaitApart(end, f)
+	}
+	err := f.Error()
+	if errors.Is(err, raft.ErrRaftShutdown) && closed(end) {
+		return errStopped
+	}
+	return err
+}
+
+// arm sets the future's ShutdownCh and reports whether waiting for f now ends
+// with end. Futures that are answered from the start need no channel.
+func arm(f raft.Future, end chan struct{}) bool {
+	v := reflect.ValueOf(f)
+	if v.Kind() != reflect.Pointer {
+		return true
+	}
+	field := v.Elem().FieldByName("ShutdownCh")
+	if !field.IsValid() || !field.CanSet() || field.Type() != reflect.TypeOf(end) {
+		return false
+	}
+	field.Set(reflect.ValueOf(end))
+	return true
+}
+
+func awaitApart(end chan struct{}, f raft.Future) error {
+	got := make(chan error, 1)
+	go func() { got <- f.Error() }()
+	select {
+	case err := <-got:
+		return err
+	case <-end:
+		return errStopped
+	}
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// proposed turns what raft said of a proposed entry into what its callers are
+// told. Only three of its errors mean that the entry was not appended; all
+// else, a failed write of the log included, leaves the outcome open.
+func proposed(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, raft.ErrNotLeader), errors.Is(err, raft.ErrEnqueueTimeout), errors.Is(err, raft.ErrLeadershipTransferInProgress):
+		return offset.Errorf(offset.ErrNotLeader, "%v", err)
+	}
+	return offset.Errorf(offset.ErrOutcomeUnknown, "%v; sending the same again is safe", err)
+}

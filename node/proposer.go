@@ -1,0 +1,380 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/tidemark-mq/tidemark/fsm"
+	"github.com/tidemark-mq/tidemark/fsm/entry"
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// maxWaitingBytes bounds what requests that wait to be proposed hold together.
+const maxWaitingBytes = 64 << 20
+
+// errDropped is what a request gets that was never proposed.
+var errDropped = offset.Errorf(offset.ErrBusy, "the deadline passed before the request was proposed; nothing was changed, send it again")
+
+// proposal is one request on its way into the log.
+type proposal struct {
+	request entry.Request
+	// size is what it takes of an entry, at most.
+	size int
+	// state says who has it; see the constants.
+	state atomic.Uint32
+	done  chan outcome // one slot
+}
+
+// tell answers the caller; the first answer counts.
+func (o *proposal) tell(got outcome) {
+	select {
+	case o.done <- got:
+	default:
+	}
+}
+
+// The states of a proposal. The proposer takes it, or its caller drops it;
+// one of the two.
+const (
+	waiting uint32 = iota
+	taken
+	dropped
+)
+
+// outcome is what became of a proposal. err is nil exactly if it was applied.
+type outcome struct {
+	answer         fsm.Answer
+	index, lastAct uint64
+	err            error
+}
+
+// flight is an entry that raft has.
+type flight struct {
+	future raft.ApplyFuture
+	parts  []*proposal
+}
+
+// proposer turns waiting requests into entries. Two goroutines: run collects,
+// seals and hands to raft; resolve takes the answers in order. While fewer
+// than window entries are in flight nothing waits; else what comes meanwhile
+// travels together. There is no timer: the entry in flight is the delay.
+type proposer struct {
+	config  *Config
+	cluster offset.ClusterID
+	machine *machine
+	lead    *leadership
+	apply   func([]byte) raft.ApplyFuture
+	quota   *quota
+	watch   *transferWatch
+
+	in           chan *proposal
+	waitingBytes atomic.Int64
+	// turn holds a token while proposing is allowed; who takes it, stops it.
+	turn chan struct{}
+	// window holds a token for each entry that may yet be proposed.
+	window  chan struct{}
+	flights chan *flight
+	// end is closed when nothing waits for raft any longer.
+	end chan struct{}
+	// flying counts the flights; landed, one slot, tells that one came back.
+	flying atomic.Int64
+	landed chan struct{}
+
+	// Of run alone:
+	builder *entry.Builder
+	level   uint8
+	parts   []*proposal
+	carry   *proposal
+	check   entry.Decoder
+
+	counts *counters
+	broken breaks
+}
+
+func newProposer(c *Config, cluster offset.ClusterID, state *machine, lead *leadership, counts *counters) *proposer {
+	p := &proposer{
+		config: c, cluster: cluster, machine: state, lead: lead, counts: counts,
+		quota:   newQuota(&c.Limits, state),
+		in:      make(chan *proposal, c.Limits.Waiting),
+		turn:    make(chan struct{}, 1),
+		window:  make(chan struct{}, c.InFlight),
+		flights: make(chan *flight, c.InFlight),
+		end:     make(chan struct{}),
+		landed:  make(chan struct{}, 1),
+		broken:  brokenOnPurpose(),
+	}
+	p.turn <- struct{}{}
+	for range c.InFlight {
+		p.window <- struct{}{}
+	}
+	return p
+}
+
+// propose has a request decided. ctx bounds the wait: what was not proposed by
+// then is not done, anything else is unknown. It does not authorize.
+func (p *proposer) propose(ctx context.Context, r entry.Request) (outcome, error) {
+	o := &proposal{request: r, size: entry.Size(&r), done: make(chan outcome, 1)}
+	if o.size > offset.MaxRequest {
+		return outcome{}, offset.Errorf(offset.ErrInvalid, "the request takes more than %d bytes of the log; send fewer keys at a time", offset.MaxRequest)
+	}
+	if err := p.enqueue(o); err != nil {
+		return outcome{}, err
+	}
+	select {
+	case got := <-o.done:
+		return got, got.err
+	case <-ctx.Done():
+	case <-p.stopped():
+	}
+	return p.abandon(o)
+}
+
+// stopped is closed when no answer can come any more.
+func (p *proposer) stopped() <-chan struct{} {
+	if p.config.Unsafe.BlindFutures {
+		return nil
+	}
+	return p.end
+}
+
+func (p *proposer) enqueue(o *proposal) error {
+	if p.waitingBytes.Add(int64(o.size)) > maxWaitingBytes {
+		p.waitingBytes.Add(-int64(o.size))
+		return offset.Errorf(offset.ErrBusy, "%d bytes of requests wait already; send it again later", maxWaitingBytes)
+	}
+	select {
+	case p.in <- o:
+		return nil
+	default:
+		p.waitingBytes.Add(-int64(o.size))
+		return offset.Errorf(offset.ErrBusy, "%d requests wait already; send it again later", cap(p.in))
+	}
+}
+
+// abandon ends the wait of a caller.
+func (p *proposer) abandon(o *proposal) (outcome, error) {
+	if o.state.CompareAndSwap(waiting, dropped) {
+		if closed(p.end) {
+			return outcome{}, offset.Errorf(offset.ErrNotLeader, "this member stopped before the request was proposed")
+		}
+		return outcome{}, errDropped
+	}
+	select {
+	case got := <-o.done:
+		return got, got.err
+	default:
+		return outcome{}, offset.Errorf(offset.ErrOutcomeUnknown, "the deadline passed after the request was proposed; sending the same again is safe")
+	}
+}
+
+// run proposes until ctx is done.
+func (p *proposer) run(ctx context.Context) {
+	defer close(p.flights)
+	for p.collect(ctx) && p.acquire(ctx) {
+		p.seal()
+		p.turn <- struct{}{}
+	}
+	if p.carry != nil {
+		p.parts = append(p.parts, p.carry)
+	}
+	p.refuse(offset.Errorf(offset.ErrNotLeader, "this member is stopping"))
+}
+
+// acquire waits for the turn, which the caller gives back.
+func (p *proposer) acquire(ctx context.Context) bool {
+	select {
+	case <-p.turn:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// collect fills the builder: it waits for a first request, and goes on until
+// the entry is full, or nothing waits and an entry may be proposed. It takes
+// one token of the window. False means that ctx is done.
+func (p *proposer) collect(ctx context.Context) bool {
+	p.open()
+	for len(p.parts) == 0 {
+		if p.carry != nil {
+			o := p.carry
+			p.carry = nil
+			p.add(o)
+			continue
+		}
+		select {
+		case o := <-p.in:
+			p.take(o)
+		case <-ctx.Done():
+			return false
+		}
+	}
+	for !p.full() {
+		select {
+		case o := <-p.in:
+			p.take(o)
+			continue
+		default:
+		}
+		select {
+		case o := <-p.in:
+			p.take(o)
+		case <-p.window:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	select {
+	case <-p.window:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// open begins an entry at the level that the state has.
+func (p *proposer) open() {
+	p.parts = nil
+	level := max(p.machine.Root().Level(), 1)
+	if p.builder == nil || level != p.level {
+		p.builder, p.level = entry.NewBuilder(p.cluster, level), level
+		return
+	}
+	p.builder.Reset()
+}
+
+// take makes a waiting request this goroutine's, unless its caller dropped it.
+func (p *proposer) take(o *proposal) {
+	p.waitingBytes.Add(-int64(o.size))
+	if !o.state.CompareAndSwap(waiting, taken) {
+		return
+	}
+	if err := p.quota.admit(&o.request); err != nil {
+		o.tell(outcome{err: err})
+		return
+	}
+	p.add(o)
+}
+
+// add joins a request to the entry; what does not fit is carried to the next.
+func (p *proposer) add(o *proposal) {
+	err := p.builder.Add(&o.request)
+	switch {
+	case err == nil:
+		p.parts = append(p.parts, o)
+	case errors.Is(err, offset.ErrBusy) && len(p.parts) > 0:
+		p.carry = o
+	default:
+		o.tell(outcome{err: err})
+	}
+}
+
+// full reports whether the entry is to be sealed as it is.
+func (p *proposer) full() bool {
+	return p.carry != nil || p.builder.Len() >= p.config.SealBytes ||
+		len(p.parts) > 0 && p.parts[len(p.parts)-1].request.Alone()
+}
+
+// seal proposes the entry. It holds the turn and a token of the window, which
+// resolve gives back.
+func (p *proposer) seal() {
+	parts := p.parts
+	if !p.lead.leads() {
+		p.window <- struct{}{}
+		p.refuse(offset.ErrNotLeader)
+		return
+	}
+	data := p.builder.Seal(p.config.Clock().UnixMilli())
+	if _, err := p.check.Decode(data); err != nil {
+		p.window <- struct{}{}
+		p.config.Logger.Error("an entry could not be read back and was not proposed", "requests", len(parts), "error", err)
+		p.refuse(offset.Errorf(offset.ErrInvalid, "the request can't be read back from its entry: %v", err))
+		return
+	}
+	p.counts.proposed(len(parts), len(data))
+	p.broken.earlyAck(parts)
+	p.flying.Add(1)
+	p.flights <- &flight{future: p.apply(data), parts: parts}
+	p.parts = nil
+}
+
+// refuse answers the whole of the entry being built.
+func (p *proposer) refuse(err error) {
+	for _, o := range p.parts {
+		o.tell(outcome{err: err})
+	}
+	p.parts = nil
+}
+
+// resolve answers the callers of each entry in the order of the log, until run
+// has ended and nothing is in flight.
+func (p *proposer) resolve() {
+	for f := range p.flights {
+		began := time.Now()
+		p.answer(f, p.await(f))
+		p.counts.waited(time.Since(began))
+		p.flying.Add(-1)
+		select {
+		case p.landed <- struct{}{}:
+		default:
+		}
+		p.window <- struct{}{}
+	}
+}
+
+func (p *proposer) await(f *flight) error {
+	if p.config.Unsafe.BlindFutures {
+		return f.future.Error()
+	}
+	return awaitUntil(p.end, f.future)
+}
+
+func (p *proposer) answer(f *flight, err error) {
+	p.watch.saw(err)
+	if err = proposed(err); err != nil {
+		p.fail(f, err)
+		return
+	}
+	got, ok := f.future.Response().(*fsm.Answers)
+	switch {
+	case !ok:
+		p.fail(f, offset.Errorf(offset.ErrOutcomeUnknown, "the entry was committed, and this member has no answer to it"))
+	case got.Err != nil:
+		p.fail(f, offset.Errorf(offset.ErrOutcomeUnknown, "the entry was committed, but this member could not apply it: %v", got.Err))
+	case len(got.Requests) != len(f.parts):
+		p.fail(f, offset.Errorf(offset.ErrOutcomeUnknown, "the entry was committed, but has %d answers for %d requests", len(got.Requests), len(f.parts)))
+	default:
+		for i, o := range f.parts {
+			o.tell(outcome{answer: got.Requests[i], index: got.Index, lastAct: got.LastAct})
+		}
+	}
+}
+
+func (p *proposer) fail(f *flight, err error) {
+	for _, o := range f.parts {
+		o.tell(outcome{err: err})
+	}
+}
+
+// stop takes the turn, so that nothing is proposed, and waits until nothing is
+// in flight. resume undoes it; it must be called even after an error. One
+// caller at a time.
+func (p *proposer) stop(ctx context.Context) (resume func(), err error) {
+	if !p.acquire(ctx) {
+		return func() {}, ctx.Err()
+	}
+	resume = func() { p.turn <- struct{}{} }
+	for p.flying.Load() > 0 {
+		select {
+		case <-p.landed:
+		case <-ctx.Done():
+			return resume, ctx.Err()
+		}
+	}
+	return resume, nil
+}

@@ -1,0 +1,90 @@
+package node
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// quarantineFile marks a data folder whose state differs from that of the
+// majority. A member does not run raft over it; it is replaced by a new one.
+const quarantineFile = "quarantine.json"
+
+// quarantine is what the file says.
+type quarantine struct {
+	Checkpoint uint64 `json:"checkpoint"`
+	Own        string `json:"own_digest"`
+	Majority   string `json:"majority_digest"`
+}
+
+// Error says what is wrong and the way out.
+func (q *quarantine) Error() string {
+	return fmt.Sprintf("this member's state differs from the majority's at checkpoint %d (digest %s, the others %s); its files are kept for study: remove it from the cluster (`tidemark cluster remove`), and start it with an empty data folder", q.Checkpoint, q.Own, q.Majority)
+}
+
+// giveUp puts this member under quarantine and ends its raft. It stays in the
+// configuration, so that the others need their majority without it.
+func (r *replica) giveUp(index uint64, own, majority offset.Digest) {
+	q := &quarantine{Checkpoint: index, Own: own.String(), Majority: majority.String()}
+	if err := writeQuarantine(r.config.Dir, q); err != nil {
+		r.config.Logger.Error("the mark of the quarantine could not be written", "error", err)
+	}
+	r.fail(q)
+}
+
+func writeQuarantine(dir string, q *quarantine) error {
+	data, err := json.MarshalIndent(q, "", "  ")
+	if err != nil {
+		return err
+	}
+	return replaceFile(filepath.Join(dir, quarantineFile), append(data, '\n'))
+}
+
+// readQuarantine returns nil if the folder is not marked. A mark that cannot
+// be read is a mark.
+func readQuarantine(dir string) (*quarantine, error) {
+	path := filepath.Join(dir, quarantineFile)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the mark of a quarantine: %w", err)
+	}
+	q := new(quarantine)
+	if err := json.Unmarshal(data, q); err != nil {
+		return nil, offset.Errorf(offset.ErrDamaged, "%s: %v; the folder is under quarantine: remove the member and start it with an empty data folder", path, err)
+	}
+	return q, nil
+}
+
+// replaceFile writes beside, syncs, renames, syncs the folder.
+func replaceFile(path string, data []byte) error {
+	beside := path + ".new"
+	f, err := os.OpenFile(beside, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(beside, path)
+	}
+	if err == nil {
+		err = syncFolder(filepath.Dir(path))
+	}
+	return err
+}
+
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,216 @@
+package node
+
+import (
+	"strings"
+
+	"github.com/tidemark-mq/tidemark/fsm/entry"
+	"github.com/tidemark-mq/tidemark/fsm/table"
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// quota checks what a request would add against the limits, before it is
+// proposed: never in Apply, where every member must decide alike. Everything
+// admitted is counted as if it added all that it names; only where that sum
+// comes too close, the newest root is taken and the request looked at key by
+// key. What is in flight at that moment may pass the limit. It belongs to the
+// proposer's goroutine.
+type quota struct {
+	limits  *Limits
+	machine *machine
+
+	// added is what was admitted since root was taken.
+	root     *table.Root
+	added    uint64
+	prefixes []prefixCount
+}
+
+// prefixCount is the count of queues under one prefix, and what was admitted since.
+type prefixCount struct {
+	PrefixLimit
+	counted *table.Root
+	queues  uint64
+	added   uint64
+}
+
+func newQuota(l *Limits, state *machine) *quota {
+	q := &quota{limits: l, machine: state}
+	for _, p := range l.Prefixes {
+		q.prefixes = append(q.prefixes, prefixCount{PrefixLimit: p})
+	}
+	return q
+}
+
+// admit returns nil, or an error that wraps offset.ErrLimit.
+func (q *quota) admit(r *entry.Request) error {
+	n := named(r, q.machine)
+	if n == 0 {
+		return nil
+	}
+	if err := q.total(r, n); err != nil {
+		return err
+	}
+	for i := range q.prefixes {
+		if err := q.prefix(&q.prefixes[i], r); err != nil {
+			return err
+		}
+	}
+	q.added += n
+	return nil
+}
+
+func (q *quota) total(r *entry.Request, n uint64) error {
+	if q.fits(n) {
+		return nil
+	}
+	q.root, q.added = q.machine.Root(), 0
+	if q.fits(n) {
+		return nil
+	}
+	queues, groups := additions(r, q.root, "")
+	if queues > 0 && q.root.Queues()+queues > q.limits.Queues {
+		return offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d queues and has %d; remove groups that are no longer used, or raise the limit", q.limits.Queues, q.root.Queues())
+	}
+	if groups > 0 && q.root.Groups()+groups > q.limits.Groups {
+		return offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d groups and has %d; remove groups that are no longer used, or raise the limit", q.limits.Groups, q.root.Groups())
+	}
+	return nil
+}
+
+// fits reports whether n more keys, each in a group of its own, would pass.
+func (q *quota) fits(n uint64) bool {
+	return q.root != nil && q.root.Queues()+q.added+n <= q.limits.Queues && q.root.Groups()+q.added+n <= q.limits.Groups
+}
+
+func (q *quota) prefix(p *prefixCount, r *entry.Request) error {
+	n := namedUnder(r, p.Prefix, q.machine)
+	if n == 0 {
+		return nil
+	}
+	if p.counted == nil || p.queues+p.added+n > p.Queues {
+		root := q.machine.Root()
+		if fresh, _ := additions(r, root, p.Prefix); fresh == 0 {
+			return nil
+		}
+		if p.counted != root {
+			p.counted, p.queues, p.added = root, countUnder(root, p.Prefix), 0
+		}
+	}
+	if p.queues+p.added+n > p.Queues {
+		return offset.Errorf(offset.ErrLimit, "groups beginning with %q keep at most %d queues; remove groups that are no longer used, or raise the limit", p.Prefix, p.Queues)
+	}
+	p.added += n
+	return nil
+}
+
+// keysOf yields the keys that a request may create.
+func keysOf(r *entry.Request, machine *machine, yield func(group string, n uint64)) {
+	switch {
+	case r.Commits != nil:
+		for i := range r.Commits.Topics {
+			yield(r.Commits.Topics[i].Group, uint64(len(r.Commits.Topics[i].Queues)))
+		}
+	case r.Set != nil:
+		yield(r.Set.Key.Group, 1)
+	case r.Act != nil:
+		for _, t := range targetsOf(r.Act) {
+			yield(t.Key.Group, 1)
+		}
+		if c := r.Act.Clone; c != nil {
+			yield(c.To, countGroup(machine.Root(), c.From))
+		}
+	}
+}
+
+func targetsOf(a *offset.Act) []offset.Target {
+	switch {
+	case a.Reset != nil:
+		return a.Reset.Targets
+	case a.Import != nil:
+		return a.Import.Targets
+	}
+	return nil
+}
+
+func named(r *entry.Request, machine *machine) (n uint64) {
+	keysOf(r, machine, func(_ string, k uint64) { n += k })
+	return n
+}
+
+func namedUnder(r *entry.Request, prefix string, machine *machine) (n uint64) {
+	keysOf(r, machine, func(group string, k uint64) {
+		if strings.HasPrefix(group, prefix) {
+			n += k
+		}
+	})
+	return n
+}
+
+// additions counts the keys under a prefix, and the groups, that a request
+// would add to root.
+func additions(r *entry.Request, root *table.Root, prefix string) (keys, groups uint64) {
+	seen := map[string]bool{}
+	look := func(k offset.Key) {
+		if !strings.HasPrefix(k.Group, prefix) || root.Get(k).Exists {
+			return
+		}
+		keys++
+		if !seen[k.Group] {
+			seen[k.Group] = true
+			if !groupExists(root, k.Group) {
+				groups++
+			}
+		}
+	}
+	switch {
+	case r.Commits != nil:
+		for _, t := range r.Commits.Topics {
+			for _, c := range t.Queues {
+				look(offset.Key{Group: t.Group, MessageQueue: offset.MessageQueue{Topic: t.Topic, Broker: t.Broker, QueueID: c.QueueID}})
+			}
+		}
+	case r.Set != nil:
+		look(r.Set.Key)
+	case r.Act != nil:
+		for _, t := range targetsOf(r.Act) {
+			look(t.Key)
+		}
+		if c := r.Act.Clone; c != nil && strings.HasPrefix(c.To, prefix) {
+			keys += countGroup(root, c.From)
+			if !groupExists(root, c.To) {
+				groups++
+			}
+		}
+	}
+	return keys, groups
+}
+
+func groupExists(root *table.Root, group string) bool {
+	found := false
+	root.Walk(&offset.List{What: offset.ListKeys, Group: group}, func(offset.KeyedState) bool {
+		found = true
+		return false
+	})
+	return found
+}
+
+func countGroup(root *table.Root, group string) (n uint64) {
+	root.Walk(&offset.List{What: offset.ListKeys, Group: group}, func(offset.KeyedState) bool {
+		n++
+		return true
+	})
+	return n
+}
+
+func countUnder(root *table.Root, prefix string) (n uint64) {
+	page := offset.List{What: offset.ListGroups, Prefix: prefix}
+	for {
+		got := root.List(&page)
+		for _, g := range got.Names {
+			n += countGroup(root, g)
+		}
+		if !got.More || len(got.Names) == 0 {
+			return n
+		}
+		page.After = &offset.Key{Group: got.Names[len(got.Names)-1]}
+	}
+}

@@ -1,0 +1,127 @@
+package node
+
+import (
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+)
+
+// raftConfig is what raft is told. Snapshots are ours to trigger (snapshots.go),
+// so its own thresholds are out of reach; a removed member stops itself
+// (watch.go), so raft must not.
+func raftConfig(c *Config, id string, notify chan<- bool) *raft.Config {
+	r := raft.DefaultConfig()
+	r.LocalID = raft.ServerID(id)
+	r.HeartbeatTimeout = c.Timers.Heartbeat
+	r.ElectionTimeout = c.Timers.Election
+	r.LeaderLeaseTimeout = c.Timers.Lease
+	r.CommitTimeout = c.Timers.Commit
+	r.MaxAppendEntries = c.MaxAppendEntries
+	r.BatchApplyCh = true
+	r.SnapshotInterval = 24 * time.Hour
+	r.SnapshotThreshold = 1 << 62
+	r.TrailingLogs = 1 << 20
+	r.ShutdownOnRemove = false
+	r.NoLegacyTelemetry = true
+	r.NotifyCh = notify
+	r.Logger = c.Logger.Named("raft")
+	return r
+}
+
+// transport is raft's NetworkTransport with what we need round it: it names
+// the peer that is meant (dialing and voting see "id@host:port"), keeps
+// heartbeats off the fast path, and notes what followers have acknowledged.
+type transport struct {
+	*raft.NetworkTransport
+	acks     *acks
+	fastPath bool
+}
+
+// newTransport starts the library's listener on stream. Close ends it and
+// every connection.
+func newTransport(c *Config, stream raft.StreamLayer, acks *acks, log hclog.Logger) *transport {
+	inner := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+		Stream:          stream,
+		MaxPool:         3,
+		MaxRPCsInFlight: 2,
+		Timeout:         rpcTimeout(c.Timers),
+		Logger:          log,
+	})
+	inner.TimeoutScale = 16 << 20
+	return &transport{NetworkTransport: inner, acks: acks, fastPath: c.Unsafe.HeartbeatFastPath}
+}
+
+// rpcTimeout bounds one call to a peer, and so how long a link that swallows
+// everything keeps a call: a few elections, but no less than what an append of
+// megabytes may take.
+func rpcTimeout(t Timers) time.Duration { return max(4*t.Election, 1200*time.Millisecond) }
+
+// peerAddress names a member and where it listens in one word, since raft's
+// StreamLayer gets no more than an address.
+func peerAddress(id raft.ServerID, addr raft.ServerAddress) raft.ServerAddress {
+	return raft.ServerAddress(id) + "@" + addr
+}
+
+// splitPeerAddress takes peerAddress apart. An address never holds an '@'.
+func splitPeerAddress(s raft.ServerAddress) (id, addr string) {
+	i := strings.LastIndexByte(string(s), '@')
+	if i < 0 {
+		return "", string(s)
+	}
+	return string(s[:i]), string(s[i+1:])
+}
+
+// SetHeartbeatHandler does nothing: on the fast path a heartbeat of a newer
+// term changes the term beside the main loop, which then stores what waits
+// under a term that this member never won.
+func (t *transport) SetHeartbeatHandler(handler func(raft.RPC)) {
+	if t.fastPath {
+		t.NetworkTransport.SetHeartbeatHandler(handler)
+	}
+}
+
+// EncodePeer puts the id into the address, so that a vote is for a member and
+// not for whoever has its address now.
+func (t *transport) EncodePeer(id raft.ServerID, addr raft.ServerAddress) []byte {
+	return []byte(peerAddress(id, addr))
+}
+
+// DecodePeer gives the address alone.
+func (t *transport) DecodePeer(b []byte) raft.ServerAddress {
+	_, addr := splitPeerAddress(raft.ServerAddress(b))
+	return raft.ServerAddress(addr)
+}
+
+// AppendEntries notes when an acknowledged call was sent: see acks.
+func (t *transport) AppendEntries(id raft.ServerID, target raft.ServerAddress, req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
+	t.acks.sending(req)
+	sent := time.Now()
+	err := t.NetworkTransport.AppendEntries(id, peerAddress(id, target), req, resp)
+	if err == nil {
+		t.acks.answered(id, sent, req, resp)
+	}
+	return err
+}
+
+// RequestVote names the peer meant.
+func (t *transport) RequestVote(id raft.ServerID, target raft.ServerAddress, req *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
+	return t.NetworkTransport.RequestVote(id, peerAddress(id, target), req, resp)
+}
+
+// RequestPreVote names the peer meant.
+func (t *transport) RequestPreVote(id raft.ServerID, target raft.ServerAddress, req *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
+	return t.NetworkTransport.RequestPreVote(id, peerAddress(id, target), req, resp)
+}
+
+// TimeoutNow names the peer meant.
+func (t *transport) TimeoutNow(id raft.ServerID, target raft.ServerAddress, req *raft.TimeoutNowRequest, resp *raft.TimeoutNowResponse) error {
+	return t.NetworkTransport.TimeoutNow(id, peerAddress(id, target), req, resp)
+}
+
+// Close ends the connections too, which the library leaves open.
+func (t *transport) Close() error {
+	t.CloseStreams()
+	return t.NetworkTransport.Close()
+}

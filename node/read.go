@@ -1,0 +1,215 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/fsm/table"
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// Fetch reads the states of keys from one root, in the order of the request.
+func (n *Node) Fetch(ctx context.Context, p auth.Principal, f *offset.Fetch) ([]offset.KeyState, offset.Meta, error) {
+	if err := f.Validate(); err != nil {
+		return nil, n.meta(), err
+	}
+	if err := n.allowKeys(p, f.Keys); err != nil {
+		return nil, n.meta(), err
+	}
+	root, r, err := n.rootAt(ctx, f.At)
+	if err != nil {
+		return nil, n.meta(), err
+	}
+	states := make([]offset.KeyState, len(f.Keys))
+	for i, k := range f.Keys {
+		states[i] = root.Get(k)
+	}
+	r.counts.fetched.Add(uint64(len(states)))
+	return states, r.metaOf(root), nil
+}
+
+// List gives one page of a listing.
+func (n *Node) List(ctx context.Context, p auth.Principal, l *offset.List) (offset.Page, error) {
+	root, r, err := n.listing(ctx, p, l)
+	if err != nil {
+		return offset.Page{Meta: n.meta()}, err
+	}
+	page := root.List(l)
+	page.Meta = r.metaOf(root)
+	return page, nil
+}
+
+// Export yields all keys that l selects, from one root, in pages; it ends with
+// the first error of yield. Limit and After are ignored.
+func (n *Node) Export(ctx context.Context, p auth.Principal, l *offset.List, yield func(offset.Page) error) error {
+	root, r, err := n.listing(ctx, p, l)
+	if err != nil {
+		return err
+	}
+	all := *l
+	all.What, all.After, all.Limit = offset.ListKeys, nil, offset.MaxPage
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		page := root.List(&all)
+		page.Meta = r.metaOf(root)
+		if err := yield(page); err != nil {
+			return err
+		}
+		if !page.More || len(page.Keys) == 0 {
+			return nil
+		}
+		last := page.Keys[len(page.Keys)-1].Key
+		all.After = &last
+	}
+}
+
+func (n *Node) listing(ctx context.Context, p auth.Principal, l *offset.List) (*table.Root, *replica, error) {
+	if err := validateList(l); err != nil {
+		return nil, nil, err
+	}
+	if err := n.config.Policy.Allow(p, auth.Read, l.Group); err != nil {
+		return nil, nil, err
+	}
+	return n.rootAt(ctx, l.At)
+}
+
+func validateList(l *offset.List) error {
+	if l.What > offset.ListKeys {
+		return offset.Errorf(offset.ErrInvalid, "unknown kind of listing %d", l.What)
+	}
+	for _, f := range []struct{ field, name string }{{"group", l.Group}, {"topic", l.Topic}, {"broker", l.Broker}, {"prefix", l.Prefix}} {
+		if err := offset.ValidateName(f.field, f.name, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allowKeys asks the policy once for each group.
+func (n *Node) allowKeys(p auth.Principal, keys []offset.Key) error {
+	last := ""
+	for i := range keys {
+		if i > 0 && keys[i].Group == last {
+			continue
+		}
+		last = keys[i].Group
+		if err := n.config.Policy.Allow(p, auth.Read, last); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rootAt returns a root that is as fresh as asked for.
+func (n *Node) rootAt(ctx context.Context, at offset.ReadAt) (*table.Root, *replica, error) {
+	ctx, cancel := n.bounded(ctx)
+	defer cancel()
+	switch at.Level {
+	case offset.Linearizable:
+		return n.linearizable(ctx)
+	case offset.AtLeast:
+		r, err := n.serving()
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := r.reach(ctx, at.Index); err != nil {
+			return nil, nil, err
+		}
+		return r.machine.Root(), r, nil
+	case offset.Local:
+		r, err := n.serving()
+		if err != nil {
+			return nil, nil, err
+		}
+		if !closed(r.caughtUp) {
+			return nil, nil, offset.Errorf(offset.ErrNotReady, "this member has not caught up with the leader since it started; read linearizably, or ask another member")
+		}
+		return r.machine.Root(), r, nil
+	}
+	return nil, nil, offset.Errorf(offset.ErrInvalid, "unknown read level %d", at.Level)
+}
+
+// reach waits until this member has applied index.
+func (r *replica) reach(ctx context.Context, index uint64) error {
+	err := r.machine.Wait(ctx, index)
+	if err != nil && ctx.Err() != nil {
+		return offset.Errorf(offset.ErrNotReady, "this member has applied index %d, not yet %d", r.machine.Index(), index)
+	}
+	return err
+}
+
+// linearizable joins rounds until one has confirmed, or the deadline passed.
+func (n *Node) linearizable(ctx context.Context) (*table.Root, *replica, error) {
+	for {
+		r, err := n.serving()
+		if err != nil {
+			return nil, nil, err
+		}
+		news := r.lead.news()
+		root, err := r.confirmed(ctx)
+		if err == nil {
+			return root, r, nil
+		}
+		if !retryRead(err) {
+			return nil, nil, err
+		}
+		if !waitNews(ctx, news) {
+			return nil, nil, noLeader(err)
+		}
+	}
+}
+
+// confirmed reads after one round, here or at the leader.
+func (r *replica) confirmed(ctx context.Context) (*table.Root, error) {
+	if r.lead.leads() {
+		_, err := r.here.join(ctx)
+		return r.machine.Root(), err
+	}
+	index, err := r.there.join(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r.config.Unsafe.WaitForCommitIndex {
+		index = r.raft.CommitIndex()
+	}
+	if err := r.reach(ctx, index); err != nil {
+		return nil, err
+	}
+	return r.machine.Root(), nil
+}
+
+// retryRead tells errors that another round may not meet.
+func retryRead(err error) bool {
+	for _, e := range []error{offset.ErrNotLeader, offset.ErrNoLeader, offset.ErrUnreachable, offset.ErrNotReady} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// waitNews waits a little for a change of leadership; false when ctx is done.
+func waitNews(ctx context.Context, news <-chan struct{}) bool {
+	t := time.NewTimer(20 * time.Millisecond)
+	defer t.Stop()
+	select {
+	case <-news:
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}
+
+func noLeader(last error) error {
+	if errors.Is(last, offset.ErrNoLeader) || last == nil {
+		if last == nil {
+			return offset.ErrNoLeader
+		}
+		return last
+	}
+	return offset.Errorf(offset.ErrNoLeader, "no leader answered within the deadline; last: %v", last)
+}

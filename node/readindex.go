@@ -1,0 +1,176 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// rounds has reads share confirmations: each waits for a round that begins
+// after it came, and one round serves all that wait when it begins. run is
+// its one goroutine.
+type rounds struct {
+	// confirm gives an index such that whoever reads a state of at least that
+	// index sees everything that was acknowledged before confirm was called.
+	confirm func(ctx context.Context) (uint64, error)
+	joining chan *joined
+	// limit bounds one round.
+	limit time.Duration
+	// end is closed when no further round begins.
+	end    chan struct{}
+	counts *counters
+}
+
+// joined is one read that waits.
+type joined struct {
+	ctx  context.Context
+	done chan confirmation // one slot
+}
+
+type confirmation struct {
+	index uint64
+	err   error
+}
+
+func newRounds(waiting int, limit time.Duration, counts *counters, confirm func(context.Context) (uint64, error)) *rounds {
+	return &rounds{confirm: confirm, joining: make(chan *joined, waiting), limit: limit, end: make(chan struct{}), counts: counts}
+}
+
+// join waits for a round that begins from now on.
+func (r *rounds) join(ctx context.Context) (uint64, error) {
+	j := &joined{ctx: ctx, done: make(chan confirmation, 1)}
+	select {
+	case r.joining <- j:
+	default:
+		return 0, offset.Errorf(offset.ErrBusy, "%d reads wait already; read again later", cap(r.joining))
+	}
+	select {
+	case c := <-j.done:
+		return c.index, c.err
+	case <-ctx.Done():
+		return 0, offset.Errorf(offset.ErrNoLeader, "the deadline passed before a leader confirmed that it leads")
+	case <-r.end:
+		return 0, offset.Errorf(offset.ErrNotReady, "this member is stopping")
+	}
+}
+
+// run confirms for as long as somebody waits.
+func (r *rounds) run(ctx context.Context) {
+	defer close(r.end)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case j := <-r.joining:
+			all := r.gather(j)
+			if len(all) > 0 {
+				r.serve(ctx, all)
+			}
+		}
+	}
+}
+
+// gather takes all that wait and still want to.
+func (r *rounds) gather(first *joined) []*joined {
+	all := make([]*joined, 0, len(r.joining)+1)
+	for j := first; ; {
+		if j.ctx.Err() == nil {
+			all = append(all, j)
+		}
+		select {
+		case j = <-r.joining:
+		default:
+			return all
+		}
+	}
+}
+
+func (r *rounds) serve(ctx context.Context, all []*joined) {
+	ctx, cancel := context.WithTimeout(ctx, r.limit)
+	defer cancel()
+	r.counts.rounds.Add(1)
+	r.counts.roundReads.Add(uint64(len(all)))
+	var c confirmation
+	c.index, c.err = r.confirm(ctx)
+	for _, j := range all {
+		j.done <- c
+	}
+}
+
+// confirmHere is the strict read index of a leader: a majority of the voters
+// answered, with success and in this term, a call that was sent after the
+// round began. raft's VerifyLeader counts answers to earlier calls, and those
+// of members without a vote; it is asked only so that heartbeats go out now.
+func (r *replica) confirmHere(ctx context.Context) (uint64, error) {
+	term := r.lead.readyTerm()
+	if term == 0 {
+		if r.lead.leads() {
+			return 0, offset.Errorf(offset.ErrNotReady, "this member has just been elected and has not applied what came before")
+		}
+		return 0, offset.ErrNotLeader
+	}
+	if r.config.Unsafe.LibraryVerify {
+		if err := await(ctx, r.raft.VerifyLeader()); err != nil {
+			return 0, offset.Errorf(offset.ErrNotLeader, "%v", err)
+		}
+		return r.machine.Index(), nil
+	}
+	if err := r.majority(ctx, term); err != nil {
+		return 0, err
+	}
+	if r.lead.readyTerm() != term {
+		return 0, offset.Errorf(offset.ErrNotLeader, "leadership was lost while it was confirmed")
+	}
+	return r.machine.Index(), nil
+}
+
+// majority waits until the voters have confirmed the term since now.
+func (r *replica) majority(ctx context.Context, term uint64) error {
+	t0 := time.Now()
+	r.kick()
+	for {
+		ok, changed := r.acks.confirmed(raft.ServerID(r.id), r.servers(), term, t0)
+		if ok {
+			return nil
+		}
+		lost := r.lead.news()
+		if r.lead.readyTerm() != term {
+			return offset.Errorf(offset.ErrNotLeader, "leadership was lost while it was confirmed")
+		}
+		select {
+		case <-changed:
+		case <-lost:
+		case <-ctx.Done():
+			return offset.Errorf(offset.ErrNoLeader, "no majority confirmed that this member still leads")
+		}
+	}
+}
+
+// kick has raft send heartbeats now. Its future is not waited for.
+func (r *replica) kick() { r.raft.VerifyLeader() }
+
+// servers are the members of the newest configuration.
+func (r *replica) servers() []raft.Server {
+	return r.raft.GetConfiguration().Configuration().Servers
+}
+
+// confirmThere asks the leader, and waits until this member has applied what
+// the leader had.
+func (r *replica) confirmThere(ctx context.Context) (uint64, error) {
+	to, err := r.leader()
+	if err != nil {
+		return 0, err
+	}
+	index, err := to.ReadIndex(ctx)
+	if err != nil {
+		if errors.Is(err, offset.ErrOutcomeUnknown) {
+			return 0, offset.Errorf(offset.ErrNoLeader, "the leader did not answer: %v", err)
+		}
+		return 0, err
+	}
+	return index, nil
+}

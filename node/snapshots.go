@@ -1,0 +1,136 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"sort"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// leastLog is the least log between two snapshots, however slow replay is.
+const leastLog = 16 << 20
+
+// cutting is what a replica knows of its snapshots.
+type cutting struct {
+	mu sync.Mutex // held while one is taken
+	// size is the bytes of the last snapshot, during what was logged meanwhile.
+	size, during atomic.Uint64
+}
+
+// snapshots takes one whenever enough log has been written, until ctx is done.
+func (r *replica) snapshots(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if r.alarm.Load() || uint64(r.disk.LogBytesAfter(r.snapshotIndex())) < r.logLimit() {
+			continue
+		}
+		if _, _, err := r.snapshot(ctx); err != nil && ctx.Err() == nil {
+			r.config.Logger.Warn("no snapshot was taken", "error", err)
+			pause(ctx, 10*time.Second)
+		}
+	}
+}
+
+// logLimit is how much log may follow the last snapshot. The leader waits for
+// the whole of it, each follower for a part of its own, so that they do not
+// all write at once.
+func (r *replica) logLimit() uint64 {
+	limit := max(r.config.Snapshots.LogBytes, 2*r.cutting.size.Load())
+	if rate := r.machine.replayRate(); rate > 0 {
+		limit = min(limit, max(leastLog, uint64(rate*r.config.Snapshots.Replay.Seconds())))
+	}
+	if r.lead.leads() {
+		return limit
+	}
+	return uint64(float64(limit) * r.share())
+}
+
+// share is this member's fraction as a follower, between a half and nine tenths.
+func (r *replica) share() float64 {
+	servers := r.servers()
+	ids := make([]string, 0, len(servers))
+	for _, s := range servers {
+		ids = append(ids, string(s.ID))
+	}
+	sort.Strings(ids)
+	return 0.5 + 0.4*float64(sort.SearchStrings(ids, r.id))/float64(max(len(ids), 1))
+}
+
+// snapshot takes one now, and cuts the log behind it to the budget of bytes.
+func (r *replica) snapshot(ctx context.Context) (index, bytes uint64, err error) {
+	if !r.cutting.mu.TryLock() {
+		return 0, 0, offset.Errorf(offset.ErrBusy, "a snapshot is being taken already")
+	}
+	defer r.cutting.mu.Unlock()
+	if err := r.setTrailing(); err != nil {
+		return 0, 0, err
+	}
+	before := r.disk.Appended()
+	f := r.raft.Snapshot()
+	if err := await(ctx, f); err != nil && !errors.Is(err, raft.ErrNothingNewToSnapshot) {
+		if errors.Is(err, errStopped) {
+			return 0, 0, offset.Errorf(offset.ErrOutcomeUnknown, "the snapshot is still being written")
+		}
+		return 0, 0, offset.Errorf(offset.ErrBusy, "%v", err)
+	}
+	r.cutting.during.Store(uint64(r.disk.Appended() - before))
+	index, bytes, err = r.newest()
+	r.cutting.size.Store(bytes)
+	r.counts.snapshots.Add(1)
+	return index, bytes, err
+}
+
+// newest tells of the newest snapshot on the disk.
+func (r *replica) newest() (index, bytes uint64, err error) {
+	list, err := r.disk.Snapshots().List()
+	if err != nil || len(list) == 0 {
+		return 0, 0, err
+	}
+	return list[0].Index, uint64(list[0].Size), nil
+}
+
+// setTrailing turns the budget of bytes into raft's count of entries. While
+// members disagree nothing is cut at all.
+func (r *replica) setTrailing() error {
+	c := r.raft.ReloadableConfig()
+	c.TrailingLogs = r.disk.EntriesWithin(int64(max(r.config.Snapshots.TrailingBytes, 2*r.cutting.during.Load())))
+	if r.alarm.Load() {
+		c.TrailingLogs = 1 << 62
+	}
+	return r.raft.ReloadConfig(c)
+}
+
+// snapshotIndex is the index of the newest snapshot, as raft has it.
+func (r *replica) snapshotIndex() uint64 {
+	i, _ := strconv.ParseUint(r.raft.Stats()["last_snapshot_index"], 10, 64)
+	return i
+}
+
+// Snapshot takes a snapshot on this node now.
+func (n *Node) Snapshot(ctx context.Context, p auth.Principal) (index, bytes uint64, m offset.Meta, err error) {
+	if err := n.config.Policy.Allow(p, auth.Administer, ""); err != nil {
+		return 0, 0, n.meta(), err
+	}
+	r, err := n.serving()
+	if err != nil {
+		return 0, 0, n.meta(), err
+	}
+	ctx, cancel := n.bounded(ctx)
+	defer cancel()
+	index, bytes, err = r.snapshot(ctx)
+	return index, bytes, r.meta(), err
+}

@@ -1,0 +1,174 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/offset"
+	"github.com/tidemark-mq/tidemark/transport/peer"
+)
+
+// handed is the answer to a transfer.
+type handed struct {
+	leader string
+	meta   offset.Meta
+}
+
+// Transfer hands leadership to a voter ("" for any that has caught up) and
+// tells which.
+func (n *Node) Transfer(ctx context.Context, p auth.Principal, to string) (string, offset.Meta, error) {
+	if err := n.config.Policy.Allow(p, auth.Administer, ""); err != nil {
+		return "", n.meta(), err
+	}
+	got, err := atLeader(ctx, n,
+		func(ctx context.Context, r *replica) (handed, error) { return r.handOver(ctx, to) },
+		func(ctx context.Context, at *peer.Remote) (handed, error) {
+			leader, meta, err := at.Transfer(ctx, p, to)
+			return handed{leader, meta}, err
+		})
+	return got.leader, n.orMeta(got.meta), err
+}
+
+// handOver stops proposing, waits until nothing is in flight and the target
+// holds the whole log, and only then asks raft: a transfer towards a member
+// that lags leaves raft in transfer for ever if leadership is lost meanwhile.
+// What waits to be proposed is kept, and told to go to the new leader.
+func (r *replica) handOver(ctx context.Context, to string) (handed, error) {
+	if !r.transferring.TryLock() {
+		return handed{}, offset.Errorf(offset.ErrBusy, "another transfer is under way")
+	}
+	defer r.transferring.Unlock()
+	if r.config.Unsafe.RawTransfer {
+		return r.handOverRaw(ctx, to)
+	}
+	bound, cancel := context.WithTimeout(ctx, r.drainTime())
+	defer cancel()
+	resume, err := r.proposer.stop(bound)
+	defer resume()
+	if err != nil {
+		return handed{}, offset.Errorf(offset.ErrBusy, "what was proposed did not come to an end within %v; transfer later", r.drainTime())
+	}
+	target, err := r.caughtUpVoter(bound, to)
+	if err != nil {
+		return handed{}, err
+	}
+	err = await(ctx, r.raft.LeadershipTransferToServer(target.ID, target.Address))
+	if err == nil {
+		return handed{leader: string(target.ID), meta: r.meta()}, nil
+	}
+	r.settle(ctx)
+	if r.lead.leads() {
+		return handed{}, offset.Errorf(offset.ErrBusy, "leadership was not taken over by %s: %v; this member leads on", target.ID, err)
+	}
+	return handed{}, offset.Errorf(offset.ErrOutcomeUnknown, "leadership was lost during the transfer: %v; ask for the status", err)
+}
+
+// drainTime bounds how long requests wait for a transfer to begin.
+func (r *replica) drainTime() time.Duration { return 2 * r.config.Timers.Election }
+
+// handOverRaw is the library's transfer alone.
+func (r *replica) handOverRaw(ctx context.Context, to string) (handed, error) {
+	for _, s := range r.servers() {
+		if s.ID != raft.ServerID(r.id) && (to == "" || matches(s, to)) {
+			err := await(ctx, r.raft.LeadershipTransferToServer(s.ID, s.Address))
+			return handed{leader: string(s.ID)}, err
+		}
+	}
+	return handed{}, offset.ErrNotFound
+}
+
+// caughtUpVoter waits until a voter that may take over holds the whole log.
+func (r *replica) caughtUpVoter(ctx context.Context, to string) (raft.Server, error) {
+	candidates, err := r.candidates(to)
+	if err != nil {
+		return raft.Server{}, err
+	}
+	term, last := r.raft.CurrentTerm(), r.raft.LastIndex()
+	for {
+		var changed <-chan struct{}
+		for _, s := range candidates {
+			var a ack
+			a, changed = r.acks.of(s.ID, term)
+			if a.match >= last && time.Since(a.sent) < r.config.Timers.Election {
+				return s, nil
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return raft.Server{}, offset.Errorf(offset.ErrBusy, "no voter that may take over has caught up with index %d; transfer later", last)
+		}
+	}
+}
+
+func (r *replica) candidates(to string) ([]raft.Server, error) {
+	var found []raft.Server
+	for _, s := range r.servers() {
+		if to != "" && !matches(s, to) {
+			continue
+		}
+		if s.ID == raft.ServerID(r.id) {
+			if to != "" {
+				return nil, offset.Errorf(offset.ErrInvalid, "%s leads already", to)
+			}
+			continue
+		}
+		if s.Suffrage == raft.Voter {
+			found = append(found, s)
+		}
+	}
+	if len(found) == 0 {
+		return nil, offset.Errorf(offset.ErrNotFound, "no voter other than the leader is %q; `cluster status` lists the members", to)
+	}
+	return found, nil
+}
+
+// matches tells whether who, an id or a name, means the server.
+func matches(s raft.Server, who string) bool {
+	return string(s.ID) == who || memberName(string(s.ID)) == who
+}
+
+// settle waits until raft takes proposals again after a transfer that failed,
+// or no longer leads. If it stays in transfer, the watch has raft restarted.
+func (r *replica) settle(ctx context.Context) {
+	for r.lead.leads() && ctx.Err() == nil {
+		err := await(ctx, r.raft.Barrier(0))
+		r.watch.saw(err)
+		if !errors.Is(err, raft.ErrLeadershipTransferInProgress) {
+			return
+		}
+		pause(ctx, 10*time.Millisecond)
+	}
+}
+
+// transferWatch notices that raft stays in a transfer that never ends, so that
+// this member would lead and refuse everything for ever.
+type transferWatch struct {
+	// limit is how long a transfer may take: three election timeouts.
+	limit time.Duration
+	// stuck is called once it has taken longer. May be called again.
+	stuck func(since time.Duration)
+	// began is when the first refusal of the present transfer was seen, Unix
+	// nanoseconds; 0 for none.
+	began atomic.Int64
+}
+
+// saw takes what raft said of something proposed.
+func (w *transferWatch) saw(err error) {
+	if !errors.Is(err, raft.ErrLeadershipTransferInProgress) {
+		w.began.Store(0)
+		return
+	}
+	now := time.Now().UnixNano()
+	if w.began.CompareAndSwap(0, now) {
+		return
+	}
+	if since := time.Duration(now - w.began.Load()); since > w.limit {
+		w.stuck(since)
+	}
+}

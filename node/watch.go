@@ -1,0 +1,79 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// applyHang is how many ticks of the watch one Apply may take.
+const applyHang = 10
+
+// guard ends the replica with its cause when it cannot go on: the disk, the
+// FSM, or raft has ended, an Apply hangs, or the member has been removed.
+// Ticks are its own, so that a pause of the whole process is no hang.
+func (r *replica) guard(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	hanging, apply := 0, int64(0)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.disk.Failed():
+			r.fail(r.disk.Err())
+			return
+		case <-r.machine.Failed():
+			r.fail(&Stopped{ExitLatched, r.machine.Err()})
+			return
+		case <-tick.C:
+		}
+		if now := r.machine.busy.Load(); now == 0 || now != apply {
+			hanging, apply = 0, now
+		} else if hanging++; hanging >= applyHang {
+			r.fail(&Stopped{ExitHang, offset.Errorf(offset.ErrDamaged, "applying an entry has not come to an end for %d s", applyHang)})
+			return
+		}
+		if r.raft.State() == raft.Shutdown {
+			r.fail(&Stopped{ExitFailed, offset.Errorf(offset.ErrClosed, "raft has shut down by itself; its log says why")})
+			return
+		}
+		if r.wasRemoved(ctx) {
+			r.fail(&Stopped{ExitRemoved, offset.Errorf(offset.ErrClosed, "this member, %s, has been removed from the cluster; to bring it back, start it with an empty data folder and add it", r.id)})
+			return
+		}
+	}
+}
+
+// wasRemoved asks the members, once this one has not heard of a leader for
+// long: nobody tells a removed member so. Only who leads is believed.
+func (r *replica) wasRemoved(ctx context.Context) bool {
+	if r.lead.leads() || time.Since(r.raft.LastContact()) < 5*r.config.Timers.Election || time.Since(r.began) < 5*r.config.Timers.Election {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	for _, s := range r.servers() {
+		if s.ID == raft.ServerID(r.id) {
+			continue
+		}
+		status, err := r.peer.To(string(s.ID), string(s.Address)).Status(ctx, auth.Principal{})
+		if err == nil && status.State == "leader" && len(status.Members) > 0 && !lists(status, r.id) {
+			return true
+		}
+	}
+	return false
+}
+
+func lists(s offset.Status, id string) bool {
+	for _, m := range s.Members {
+		if m.ID == id {
+			return true
+		}
+	}
+	return false
+}
