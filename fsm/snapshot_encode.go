@@ -122,7 +122,7 @@ func (s *snapshotWriter) run(t *table.TopicState) error {
 	based := t.Base != table.Stamp{}
 	s.buf = append(s.buf, bits(t.Staged, runStaged)|bits(based, runBased))
 	for i, name := range [3]string{t.Group, t.Topic, t.Broker} {
-		shared := sharedLen(s.last.names[i], name)
+		shared := bin.SharedLen(s.last.names[i], name)
 		s.numbers(uint64(shared))
 		s.strings(name[shared:])
 		s.last.names[i] = name
@@ -155,15 +155,4 @@ func appendQueue(b []byte, q, was *table.QueueState) []byte {
 	b = bin.AppendVarint(b, q.Time-was.Time)
 	was.Index, was.Epoch, was.Time = q.Index, q.Epoch, q.Time
 	return b
-}
-
-// sharedLen is the length of what a and b begin with alike.
-func sharedLen(a, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
 }

@@ -14,21 +14,13 @@ type Builder struct {
 	cluster offset.ClusterID
 	level   uint8
 
-	names names
+	names [tables]names
 	body  []byte // the requests, encoded
 	count int
 	alone bool // what is in it must stay by itself
 
 	// The caller of the last request, which the next may share.
 	principal, from string
-	// The names of the last topic, which the next mostly shares in part.
-	last [3]lastRef
-}
-
-// lastRef spares a look-up: a name and its reference.
-type lastRef struct {
-	name string
-	ref  uint32
 }
 
 // NewBuilder returns an empty Builder of entries of a cluster at a level.
@@ -60,8 +52,12 @@ func (b *Builder) Add(r *Request) error {
 }
 
 func (b *Builder) checkLen() error {
+	expanded := 0
+	for i := range b.names {
+		expanded += b.names[i].expanded
+	}
 	switch {
-	case b.Len() <= MaxEntry:
+	case b.Len() <= MaxEntry && expanded <= maxExpanded:
 		return nil
 	case b.count == 1:
 		return invalid("the request takes %d bytes in the log; at most %d are possible", b.Len(), MaxEntry)
@@ -71,16 +67,21 @@ func (b *Builder) checkLen() error {
 
 // undo takes back what was done since before was copied.
 func (b *Builder) undo(before *Builder) {
-	b.names.truncate(len(before.names.list), len(before.names.encoded))
-	n := b.names
-	body := b.body[:len(before.body)]
-	*b = *before
-	b.names, b.body = n, body
+	for i := range b.names {
+		b.names[i].undo(&before.names[i])
+	}
+	b.body = b.body[:len(before.body)]
+	b.count, b.alone = before.count, before.alone
+	b.principal, b.from = before.principal, before.from
 }
 
 // Len is the length of the entry that Seal would return now, in bytes.
 func (b *Builder) Len() int {
-	return headLen + b.names.size() + bin.UvarintLen(uint64(b.count)) + len(b.body)
+	n := headLen + bin.UvarintLen(uint64(b.count)) + len(b.body)
+	for i := range b.names {
+		n += b.names[i].size()
+	}
+	return n
 }
 
 // Count is the number of requests added since the last Reset.
@@ -93,28 +94,31 @@ func (b *Builder) Seal(timeMS int64) []byte {
 	e[0], e[1], e[levelAt], e[kindAt] = magic0, magic1, b.level, kindRequests
 	copy(e[clusterAt:], b.cluster[:])
 	putTime(e[timeAt:], timeMS)
-	e = binary.AppendUvarint(e, uint64(len(b.names.list)))
-	e = append(e, b.names.encoded...)
+	for i := range b.names {
+		e = binary.AppendUvarint(e, uint64(len(b.names[i].list)))
+		e = append(e, b.names[i].encoded...)
+	}
 	e = binary.AppendUvarint(e, uint64(b.count))
 	return append(e, b.body...)
 }
 
 // Reset empties the Builder and keeps its memory.
 func (b *Builder) Reset() {
-	b.names.reset()
+	for i := range b.names {
+		b.names[i].reset()
+	}
 	b.body = b.body[:0]
 	b.count, b.alone = 0, false
 	b.principal, b.from = "", ""
-	b.last = [3]lastRef{}
 }
 
 // scratch holds Builders for Size.
 var scratch = sync.Pool{New: func() any { return new(Builder) }}
 
 // Size returns the length of an entry that holds nothing but r, if r is for
-// the cluster that the entry is for. In company r adds at most that much, and
-// two bytes for each of its names. It is MaxEntry+1 for a request that Add
-// would refuse as invalid.
+// the cluster that the entry is for. In company r adds about as much, mostly
+// less, since names are shared. It is MaxEntry+1 for a request that Add would
+// refuse as invalid.
 func Size(r *Request) int {
 	b := scratch.Get().(*Builder)
 	defer scratch.Put(b)

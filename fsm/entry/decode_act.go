@@ -18,11 +18,11 @@ func (d *decoder) readAct(r *Request, flags byte) {
 	case actRemove:
 		a.Remove = &offset.Remove{Scope: d.scope()}
 	case actClone:
-		a.Clone = &offset.Clone{HasBroker: d.Bool(), From: d.name(), To: d.name(), Topic: d.name(), Broker: d.name()}
+		a.Clone = &offset.Clone{HasBroker: d.Bool(), From: d.name(tableGroups), To: d.name(tableGroups), Topic: d.name(tableTopics), Broker: d.name(tableBrokers)}
 	case actExpire:
 		a.Expire = &offset.Expire{Groups: d.idle()}
 	case actTake:
-		a.Take = &offset.Take{ByBroker: d.Bool(), Name: d.name(), Holder: d.name()}
+		a.Take = d.take()
 	case actImport:
 		a.Import = d.importStep()
 	default:
@@ -39,11 +39,18 @@ func (d *decoder) scope() offset.Scope {
 	return offset.Scope{
 		HasBroker: flags&scopeBroker != 0,
 		HasQueue:  flags&scopeQueue != 0,
-		Group:     d.name(),
-		Topic:     d.name(),
-		Broker:    d.name(),
+		Group:     d.name(tableGroups),
+		Topic:     d.name(tableTopics),
+		Broker:    d.name(tableBrokers),
 		QueueID:   d.QueueID(),
 	}
+}
+
+func (d *decoder) take() *offset.Take {
+	if d.Bool() {
+		return &offset.Take{ByBroker: true, Name: d.name(tableBrokers), Holder: d.name(tableOthers)}
+	}
+	return &offset.Take{Name: d.name(tableGroups), Holder: d.name(tableOthers)}
 }
 
 func (d *decoder) idle() []offset.Idle {
@@ -54,7 +61,7 @@ func (d *decoder) idle() []offset.Idle {
 	list := make([]offset.Idle, n)
 	was := uint64(0)
 	for i := range list {
-		group := d.name()
+		group := d.name(tableGroups)
 		was += uint64(d.Varint())
 		list[i] = offset.Idle{Group: group, Seen: was}
 	}
@@ -66,7 +73,7 @@ func (d *decoder) importStep() *offset.Import {
 	if i.Step > offset.ImportAbort || i.Mode > offset.ImportReplace {
 		d.Unknown("step %d or mode %d of an import", i.Step, i.Mode)
 	}
-	i.Group = d.name()
+	i.Group = d.name(tableGroups)
 	if d.Bool() {
 		copy(i.Hash[:], d.Bytes(len(i.Hash)))
 	}
@@ -80,10 +87,11 @@ func (d *decoder) importStep() *offset.Import {
 // readTargets reads keys with offsets, in runs that share their names.
 func (d *decoder) readTargets() []offset.Target {
 	all := d.targets.Take(d.Count("keys", offset.MaxCommits, minTarget))
+	var names topicNames
 	was := int64(0)
 	for rest := all; len(rest) > 0 && d.Err == nil; {
-		k := offset.Key{Group: d.name(), MessageQueue: offset.MessageQueue{Topic: d.name(), Broker: d.name()}}
-		n := d.Count("keys of a run", len(rest), minTarget)
+		topic, n := d.topic(&names, len(rest), minTarget)
+		k := offset.Key{Group: names.group, MessageQueue: offset.MessageQueue{Topic: topic, Broker: names.broker}}
 		if n == 0 && d.Err == nil {
 			d.Damaged("an empty run of keys before byte %d", d.Pos)
 		}

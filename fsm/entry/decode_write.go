@@ -12,12 +12,13 @@ func (d *decoder) readCommits(r *Request, flags byte) {
 	*c = offset.Commits{Cluster: d.cluster(flags), Atomic: flags&flagAtomic != 0}
 	c.Topics = d.topics.Take(d.Count("topics", offset.MaxCommits, minTopic))
 	left := offset.MaxCommits
+	var names topicNames
 	var was offset.QueueCommit
 	for i := range c.Topics {
+		topic, n := d.topic(&names, left, minQueue)
 		t := &c.Topics[i]
-		*t = offset.TopicCommits{Group: d.name(), Topic: d.name(), Broker: d.name()}
-		t.Queues = d.queues.Take(d.Count("commits", left, minQueue))
-		left -= len(t.Queues)
+		*t = offset.TopicCommits{Group: names.group, Topic: topic, Broker: names.broker, Queues: d.queues.Take(n)}
+		left -= n
 		was.QueueID = -1
 		d.readQueues(t.Queues, &was)
 		if d.Err != nil {
@@ -25,6 +26,24 @@ func (d *decoder) readCommits(r *Request, flags byte) {
 		}
 	}
 	r.Commits = c
+}
+
+// topic reads what queues have in common: their group and broker into names,
+// the topic, and how many they are: at most limit, of at least size bytes each.
+func (d *decoder) topic(names *topicNames, limit, size int) (topic string, n int) {
+	first := d.Uvarint()
+	if first&otherGroup != 0 {
+		names.group = d.name(tableGroups)
+	}
+	if first&otherBroker != 0 {
+		names.broker = d.name(tableBrokers)
+	}
+	topic = d.name(tableTopics)
+	if first >>= 2; first > uint64(limit) || first > uint64(d.Rest()/size) {
+		d.Damaged("%d queues are announced before byte %d; at most %d are allowed, and %d bytes are left", first, d.Pos, limit, d.Rest())
+		return "", 0
+	}
+	return topic, int(first)
 }
 
 // readQueues reads commits, each as its difference to the one before.
@@ -51,8 +70,8 @@ func (d *decoder) readSet(r *Request, flags byte) {
 		Cluster:  d.cluster(flags),
 		Operator: flags&flagOperator != 0,
 		Exists:   flags&flagReplaces != 0,
-		Key: offset.Key{Group: d.name(), MessageQueue: offset.MessageQueue{
-			Topic: d.name(), Broker: d.name(), QueueID: d.QueueID(),
+		Key: offset.Key{Group: d.name(tableGroups), MessageQueue: offset.MessageQueue{
+			Topic: d.name(tableTopics), Broker: d.name(tableBrokers), QueueID: d.QueueID(),
 		}},
 		Offset:   d.Offset(),
 		Epoch:    d.Uvarint(),

@@ -24,9 +24,11 @@ func (d *Decoder) Decode(data []byte) (*Entry, error) { return d.d.decode(data) 
 // decoder is the inside of a Decoder.
 type decoder struct {
 	bin.Reader
-	strings bin.Interner
-	names   []string
-	entry   Entry
+	strings  bin.Interner
+	names    [tables][]string
+	expanded int    // bytes of the names at full length
+	last     []byte // the name before
+	entry    Entry
 
 	requests bin.Slab[Request]
 	commits  bin.Slab[offset.Commits]
@@ -51,7 +53,7 @@ func (d *decoder) decode(data []byte) (*Entry, error) {
 }
 
 func (d *decoder) reset() {
-	d.names = d.names[:0]
+	d.expanded = 0
 	d.requests.Reset()
 	d.commits.Reset()
 	d.topics.Reset()
@@ -84,13 +86,29 @@ func (d *decoder) head() {
 }
 
 func (d *decoder) readNames() {
-	for n := d.Count("names", MaxEntry, minName); n > 0 && d.Err == nil; n-- {
-		size := int(d.UpTo("length of a name", MaxString))
-		if size == 0 && d.Err == nil {
-			d.Damaged("an empty name at byte %d", d.Pos)
+	for i := range d.names {
+		d.last = d.last[:0]
+		list := d.names[i][:0]
+		for n := d.Count("names", MaxEntry, minName); n > 0 && d.Err == nil; n-- {
+			list = append(list, d.readName())
 		}
-		d.names = append(d.names, d.strings.Intern(d.Bytes(size)))
+		d.names[i] = list
 	}
+}
+
+// readName reads a name as its difference to the one before.
+func (d *decoder) readName() string {
+	shared := int(d.UpTo("what a name shares with the one before", uint64(len(d.last))))
+	rest := d.Bytes(int(d.UpTo("length of a name", uint64(MaxString-shared))))
+	d.last = append(d.last[:shared], rest...)
+	switch d.expanded += len(d.last); {
+	case d.Err != nil:
+	case len(d.last) == 0:
+		d.Damaged("an empty name before byte %d", d.Pos)
+	case d.expanded > maxExpanded:
+		d.Damaged("names of more than %d bytes before byte %d", maxExpanded, d.Pos)
+	}
+	return d.strings.Intern(d.last)
 }
 
 func (d *decoder) readRequests() {
@@ -123,10 +141,10 @@ func (d *decoder) request(r *Request, before []Request) {
 		d.readAct(r, d.flags(first, flagsOfAct))
 	case kindAnnounce:
 		d.flags(first, flagsOfAllOther)
-		r.Member = &offset.Member{ID: d.needed("member id"), API: d.name(), MaxLevel: d.Byte()}
+		r.Member = &offset.Member{ID: d.memberID(), API: d.name(tableOthers), MaxLevel: d.Byte()}
 	case kindForget:
 		d.flags(first, flagsOfAllOther)
-		r.Forget = d.needed("member id")
+		r.Forget = d.memberID()
 	case kindLevel:
 		d.flags(first, flagsOfAllOther)
 		if r.Level = d.Byte(); r.Level == 0 {
@@ -151,31 +169,31 @@ func (d *decoder) flags(first, known byte) byte {
 func (d *decoder) caller(r *Request, first byte, before []Request) {
 	switch {
 	case first&flagSameCaller == 0:
-		r.Principal, r.From = d.name(), d.name()
+		r.Principal, r.From = d.name(tableOthers), d.name(tableOthers)
 	case len(before) > 0:
 		b := &before[len(before)-1]
 		r.Principal, r.From = b.Principal, b.From
 	}
 }
 
-// name reads a reference into the table of names.
-func (d *decoder) name() string {
-	ref := d.Uvarint()
+// name reads a reference into a table of names.
+func (d *decoder) name(table int) string {
+	ref, list := d.Uvarint(), d.names[table]
 	if ref == 0 {
 		return ""
 	}
-	if ref > uint64(len(d.names)) {
-		d.Damaged("name %d of %d before byte %d", ref, len(d.names), d.Pos)
+	if ref > uint64(len(list)) {
+		d.Damaged("name %d of %d before byte %d", ref, len(list), d.Pos)
 		return ""
 	}
-	return d.names[ref-1]
+	return list[ref-1]
 }
 
-// needed reads a reference to a name that is not empty.
-func (d *decoder) needed(what string) string {
-	s := d.name()
+// memberID reads a reference to a name that is not empty.
+func (d *decoder) memberID() string {
+	s := d.name(tableOthers)
 	if s == "" {
-		d.Damaged("an empty %s before byte %d", what, d.Pos)
+		d.Damaged("an empty member id before byte %d", d.Pos)
 	}
 	return s
 }

@@ -43,7 +43,7 @@ func TestBytesAfterTheEndAreDamage(t *testing.T) {
 func hand(n byte, names []string, body ...byte) []byte {
 	b := NewBuilder(goldenCluster, 1)
 	for _, s := range names {
-		b.names.ref(s)
+		b.names[tableOthers].ref(s)
 	}
 	data := b.Seal(0)
 	data[len(data)-1] = n
@@ -88,17 +88,17 @@ func TestUnknownIsToldFromDamaged(t *testing.T) {
 		"reference outside":            {hand(1, []string{"a"}, kindForget|flagSameCaller, 2), offset.ErrDamaged},
 		"claim in company":             {hand(2, nil, append([]byte{kindCheckpoint | flagSameCaller}, claim...)...), offset.ErrDamaged},
 		"more requests than bytes":     {hand(2, nil, kindCheckpoint|flagSameCaller), offset.ErrDamaged},
-		"more topics than bytes":       {hand(1, nil, kindCommits|flagSameCaller, 2, 0, 0, 0, 0), offset.ErrDamaged},
-		"more commits than bytes":      {hand(1, nil, kindCommits|flagSameCaller, 1, 0, 0, 0, 2, 0, 0, 0), offset.ErrDamaged},
-		"more commits than allowed":    {hand(1, nil, append([]byte{kindCommits | flagSameCaller, 1, 0, 0, 0, 0x91, 0x4e}, make([]byte, 20_002)...)...), offset.ErrDamaged},
-		"offset below 0":               {hand(1, nil, kindCommits|flagSameCaller, 1, 0, 0, 0, 1, 0, 1), offset.ErrDamaged},
-		"queue id below 0":             {hand(1, nil, kindCommits|flagSameCaller, 1, 0, 0, 0, 1, 2, 0), offset.ErrDamaged},
-		"run longer than announced":    {actOf(actReset, 1, 0, 0, 0, 2, 0, 0, 0, 0), offset.ErrDamaged},
-		"run of none":                  {actOf(actReset, 1, 0, 0, 0, 0, 0, 0), offset.ErrDamaged},
+		"more topics than bytes":       {hand(1, nil, kindCommits|flagSameCaller, 2, 0, 0), offset.ErrDamaged},
+		"more commits than bytes":      {hand(1, nil, kindCommits|flagSameCaller, 1, 2<<2, 0, 0, 0, 0), offset.ErrDamaged},
+		"more commits than allowed":    {hand(1, nil, append([]byte{kindCommits | flagSameCaller, 1, 0xc4, 0xb8, 0x02, 0}, make([]byte, 20_002)...)...), offset.ErrDamaged},
+		"offset below 0":               {hand(1, nil, kindCommits|flagSameCaller, 1, 1<<2, 0, 0, 1), offset.ErrDamaged},
+		"queue id below 0":             {hand(1, nil, kindCommits|flagSameCaller, 1, 1<<2, 0, 2, 0), offset.ErrDamaged},
+		"run longer than announced":    {actOf(actReset, 1, 2<<2, 0, 0, 0, 0, 0), offset.ErrDamaged},
+		"run of none":                  {actOf(actReset, 1, 0, 0, 0, 0), offset.ErrDamaged},
 		"number of more than 64 bits":  {hand(1, nil, append([]byte{kindForget | flagSameCaller}, bytes.Repeat([]byte{0xff}, 11)...)...), offset.ErrDamaged},
-		"name longer than allowed":     {append(hand(0, nil)[:headLen], 1, 0x81, 0x04), offset.ErrDamaged},
+		"name longer than allowed":     {append(hand(0, nil)[:headLen], 1, 0, 0x81, 0x04), offset.ErrDamaged},
 		"length of names without them": {append(hand(0, nil)[:headLen], 0xff, 0xff, 0x3f), offset.ErrDamaged},
-		"empty name":                   {append(hand(0, nil)[:headLen], 1, 0, 0, 0), offset.ErrDamaged},
+		"empty name":                   {append(hand(0, nil)[:headLen], 1, 0, 0, 0, 0, 0, 0), offset.ErrDamaged},
 	} {
 		e, err := new(Decoder).Decode(c.data)
 		if !errors.Is(err, c.want) || e != nil {
@@ -136,7 +136,7 @@ func TestBounds(t *testing.T) {
 		return &Request{Commits: c}
 	}
 	b := NewBuilder(goldenCluster, 1)
-	if err := b.Add(big(3000)); !errors.Is(err, offset.ErrInvalid) || b.Len() != headLen+2 {
+	if err := b.Add(big(3000)); !errors.Is(err, offset.ErrInvalid) || b.Len() != headLen+tables+1 {
 		t.Fatalf("a request of 1.5 MB: %v, %d bytes left behind", err, b.Len())
 	}
 	if Size(big(3000)) <= MaxEntry {

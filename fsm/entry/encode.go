@@ -52,7 +52,7 @@ func (b *Builder) head(r *Request, kindAndFlags byte, cluster offset.ClusterID) 
 	}
 	b.body = append(b.body, kindAndFlags)
 	if !same {
-		if err := b.refs(r.Principal, r.From); err != nil {
+		if err := b.others(r.Principal, r.From); err != nil {
 			return err
 		}
 		b.principal, b.from = r.Principal, r.From
@@ -76,13 +76,13 @@ func (b *Builder) commits(r *Request) error {
 		return err
 	}
 	b.uvarint(uint64(len(c.Topics)))
+	var names topicNames
 	var was offset.QueueCommit // offset and epoch of the commit before
 	for i := range c.Topics {
 		t := &c.Topics[i]
-		if err := b.topic(t.Group, t.Topic, t.Broker); err != nil {
+		if err := b.topic(&names, t.Group, t.Topic, t.Broker, len(t.Queues)); err != nil {
 			return err
 		}
-		b.uvarint(uint64(len(t.Queues)))
 		was.QueueID = -1
 		for j := range t.Queues {
 			if err := b.queue(&t.Queues[j], &was); err != nil {
@@ -126,7 +126,7 @@ func (b *Builder) set(r *Request) error {
 	if err := b.head(r, first, s.Cluster); err != nil {
 		return err
 	}
-	if err := b.topic(s.Key.Group, s.Key.Topic, s.Key.Broker); err != nil {
+	if err := b.key(s.Key.Group, s.Key.Topic, s.Key.Broker); err != nil {
 		return err
 	}
 	b.uvarint(uint64(s.Key.QueueID))
@@ -144,7 +144,7 @@ func (b *Builder) member(r *Request) error {
 	if err := b.head(r, kindAnnounce, b.cluster); err != nil {
 		return err
 	}
-	if err := b.refs(r.Member.ID, r.Member.API); err != nil {
+	if err := b.others(r.Member.ID, r.Member.API); err != nil {
 		return err
 	}
 	b.body = append(b.body, r.Member.MaxLevel)
@@ -158,7 +158,7 @@ func (b *Builder) plain(r *Request) error {
 		if err := b.head(r, kindForget, b.cluster); err != nil {
 			return err
 		}
-		return b.refs(r.Forget)
+		return b.others(r.Forget)
 	case r.Level != 0:
 		if err := b.head(r, kindLevel, b.cluster); err != nil {
 			return err
@@ -175,29 +175,61 @@ func (b *Builder) varint(v int64) { b.body = bin.AppendVarint(b.body, v) }
 
 func (b *Builder) bool(v bool) { b.body = bin.AppendBool(b.body, v) }
 
-// refs appends references to strings.
-func (b *Builder) refs(list ...string) error {
+// ref appends a reference to a name of a table.
+func (b *Builder) ref(table int, s string) error {
+	if len(s) > MaxString {
+		return invalid("a name of %d bytes; at most %d can be written", len(s), MaxString)
+	}
+	b.uvarint(uint64(b.names[table].ref(s)))
+	return nil
+}
+
+// others appends references to strings that are no part of a key.
+func (b *Builder) others(list ...string) error {
 	for _, s := range list {
-		if len(s) > MaxString {
-			return invalid("a name of %d bytes; at most %d can be written", len(s), MaxString)
+		if err := b.ref(tableOthers, s); err != nil {
+			return err
 		}
-		b.uvarint(uint64(b.names.ref(s)))
 	}
 	return nil
 }
 
-// topic appends references to the names of a topic. A caller's topics mostly
-// share group and broker with the topic before.
-func (b *Builder) topic(group, topic, broker string) error {
-	for i, s := range [3]string{group, topic, broker} {
-		l := &b.last[i]
-		if l.name != s {
-			if len(s) > MaxString {
-				return invalid("a name of %d bytes; at most %d can be written", len(s), MaxString)
-			}
-			*l = lastRef{s, b.names.ref(s)}
-		}
-		b.uvarint(uint64(l.ref))
+// key appends references to the names of a key.
+func (b *Builder) key(group, topic, broker string) error {
+	if err := b.ref(tableGroups, group); err != nil {
+		return err
 	}
-	return nil
+	if err := b.ref(tableTopics, topic); err != nil {
+		return err
+	}
+	return b.ref(tableBrokers, broker)
+}
+
+// topicNames are the group and broker of the topic before in a request, which
+// the next mostly shares. They begin empty.
+type topicNames struct{ group, broker string }
+
+// topic appends what n queues have in common: n and whether group and broker
+// are other than before, then the references.
+func (b *Builder) topic(was *topicNames, group, topic, broker string, n int) error {
+	first := uint64(n) << 2
+	if group != was.group {
+		first |= otherGroup
+	}
+	if broker != was.broker {
+		first |= otherBroker
+	}
+	b.uvarint(first)
+	if group != was.group {
+		if err := b.ref(tableGroups, group); err != nil {
+			return err
+		}
+	}
+	if broker != was.broker {
+		if err := b.ref(tableBrokers, broker); err != nil {
+			return err
+		}
+	}
+	was.group, was.broker = group, broker
+	return b.ref(tableTopics, topic)
 }

@@ -29,8 +29,7 @@ func (b *Builder) act(r *Request) error {
 	case actExpire:
 		return b.expire(a.Expire)
 	case actTake:
-		b.bool(a.Take.ByBroker)
-		return b.refs(a.Take.Name, a.Take.Holder)
+		return b.take(a.Take)
 	}
 	return b.importStep(a.Import)
 }
@@ -60,7 +59,7 @@ func (b *Builder) scope(s *offset.Scope) error {
 		flags |= scopeQueue
 	}
 	b.body = append(b.body, flags)
-	if err := b.refs(s.Group, s.Topic, s.Broker); err != nil {
+	if err := b.key(s.Group, s.Topic, s.Broker); err != nil {
 		return err
 	}
 	b.uvarint(uint64(s.QueueID))
@@ -69,7 +68,22 @@ func (b *Builder) scope(s *offset.Scope) error {
 
 func (b *Builder) clone(c *offset.Clone) error {
 	b.bool(c.HasBroker)
-	return b.refs(c.From, c.To, c.Topic, c.Broker)
+	if err := b.ref(tableGroups, c.From); err != nil {
+		return err
+	}
+	return b.key(c.To, c.Topic, c.Broker)
+}
+
+func (b *Builder) take(t *offset.Take) error {
+	table := tableGroups
+	if t.ByBroker {
+		table = tableBrokers
+	}
+	b.bool(t.ByBroker)
+	if err := b.ref(table, t.Name); err != nil {
+		return err
+	}
+	return b.others(t.Holder)
 }
 
 func (b *Builder) expire(e *offset.Expire) error {
@@ -79,7 +93,7 @@ func (b *Builder) expire(e *offset.Expire) error {
 	b.uvarint(uint64(len(e.Groups)))
 	was := uint64(0)
 	for _, g := range e.Groups {
-		if err := b.refs(g.Group); err != nil {
+		if err := b.ref(tableGroups, g.Group); err != nil {
 			return err
 		}
 		b.varint(int64(g.Seen - was))
@@ -93,7 +107,7 @@ func (b *Builder) importStep(i *offset.Import) error {
 		return invalid("unknown step %d or mode %d of an import", i.Step, i.Mode)
 	}
 	b.body = append(b.body, byte(i.Step), byte(i.Mode))
-	if err := b.refs(i.Group); err != nil {
+	if err := b.ref(tableGroups, i.Group); err != nil {
 		return err
 	}
 	hashed := i.Hash != [32]byte{}
@@ -114,14 +128,14 @@ func (b *Builder) targets(list []offset.Target) error {
 		return invalid("%d keys in one act; at most %d are allowed", len(list), offset.MaxCommits)
 	}
 	b.uvarint(uint64(len(list)))
+	var names topicNames
 	was := int64(0)
 	for len(list) > 0 {
 		k := &list[0].Key
 		n := runLen(list)
-		if err := b.topic(k.Group, k.Topic, k.Broker); err != nil {
+		if err := b.topic(&names, k.Group, k.Topic, k.Broker, n); err != nil {
 			return err
 		}
-		b.uvarint(uint64(n))
 		if err := b.run(list[:n], &was); err != nil {
 			return err
 		}

@@ -58,6 +58,12 @@ const (
 	actImport = 6
 )
 
+// Low bits of the number that begins a topic.
+const (
+	otherGroup  = 2 // a reference to the group follows
+	otherBroker = 1 // a reference to the broker follows
+)
+
 // Flags of a scope.
 const (
 	scopeBroker = 1
@@ -68,7 +74,7 @@ const (
 // memory is made for it.
 const (
 	minName   = 2
-	minTopic  = 4
+	minTopic  = 2
 	minQueue  = 2
 	minIdle   = 2
 	minTarget = 2

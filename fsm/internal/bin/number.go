@@ -27,3 +27,14 @@ func UvarintLen(v uint64) int {
 	}
 	return n
 }
+
+// SharedLen is the length of what a and b begin with alike.
+func SharedLen(a, b string) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
