@@ -1,101 +1,104 @@
-// Package client is the library that applications embed.
 package client
 
 import (
 	"context"
-	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"time"
 
 	"github.com/tidemark-mq/tidemark/offset"
+	"github.com/tidemark-mq/tidemark/transport/conn"
 )
 
-var errSkeleton = errors.New("not written yet")
+// Client talks to one cluster. All methods may be called from any goroutine;
+// one Client for a process is enough, and what its callers send at the same
+// time travels together. Its methods try again, at other nodes too, until the
+// caller's context ends; a context without a deadline is tried for ever.
+type Client struct {
+	set   settings
+	seeds []string
+	// life ends with Close; die ends it.
+	life context.Context
+	die  context.CancelFunc
+	// http carries the unary calls; unary counts those under way.
+	http  *http.Client
+	unary sync.WaitGroup
+	// dialing is held by the one caller that opens a connection.
+	dialing chan struct{}
 
-// Client talks to a cluster. All methods may be called from any goroutine.
-type Client struct{}
+	mu sync.Mutex
+	// The fields below belong to mu.
+
+	closed bool
+	// cur is the connection that calls go to; nil while there is none.
+	cur *conn.Conn
+	// old are connections that take no more calls; they end by themselves, and
+	// are closed once they have, or with the Client.
+	old []*conn.Conn
+	// want is where calls should go, leader who leads as last heard (or empty).
+	want, leader string
+	// next is the seed that is tried next.
+	next int
+	// shunned holds addresses that failed, and until when they are passed over.
+	shunned map[string]time.Time
+	// rounds counts the searches in a row that found no node, pause is when
+	// the next may begin.
+	rounds int
+	pause  time.Time
+}
 
 // New returns a Client of the cluster that the seeds ("host:port" of API
-// ports) belong to. It does no I/O. The error wraps offset.ErrInvalid.
-func New(seeds []string, opts ...Option) (*Client, error) { return nil, errSkeleton }
+// ports) belong to; one that answers is enough to find the leader. It does no
+// I/O. The error wraps offset.ErrInvalid.
+func New(seeds []string, opts ...Option) (*Client, error) {
+	if len(seeds) == 0 {
+		return nil, offset.Errorf(offset.ErrInvalid, "no seed is given; name the API address (host:port) of at least one node")
+	}
+	for _, s := range seeds {
+		if host, port, err := net.SplitHostPort(s); err != nil || host == "" || port == "" {
+			return nil, offset.Errorf(offset.ErrInvalid, "seed %q is not an address of the form host:port", s)
+		}
+	}
+	c := &Client{
+		set:     settle(opts),
+		seeds:   append([]string(nil), seeds...),
+		dialing: make(chan struct{}, 1),
+		want:    seeds[0],
+		next:    1 % len(seeds),
+		shunned: make(map[string]time.Time),
+	}
+	c.life, c.die = context.WithCancel(context.Background())
+	c.http = newHTTP(c.set)
+	return c, nil
+}
+
+// Leader is the API address of the leader as last heard; empty if unknown.
+func (c *Client) Leader() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.leader
+}
 
 // Close ends all connections and waits for what belongs to them. Calls under
-// way end as if the connection had broken.
-func (c *Client) Close() error { return errSkeleton }
-
-// Leader is the API address of the leader as the last answer named it; empty if unknown.
-func (c *Client) Leader() string { return "" }
-
-// Commit sends commits, each with a fate of its own; cluster is the one that
-// their epochs were read from. The verdicts are in the order of list. If any is
-// not CodeOK the error is a *Refused, and the verdicts are there all the same.
-func (c *Client) Commit(ctx context.Context, cluster offset.ClusterID, list []offset.Commit) ([]offset.Verdict, offset.Meta, error) {
-	return nil, offset.Meta{}, errSkeleton
-}
-
-// CommitAtomic is Commit, but if one commit is fenced none is applied.
-func (c *Client) CommitAtomic(ctx context.Context, cluster offset.ClusterID, list []offset.Commit) ([]offset.Verdict, offset.Meta, error) {
-	return nil, offset.Meta{}, errSkeleton
-}
-
-// Set moves one key on purpose. A nil error: done, or as good as done. A
-// *Refused holds offset.ErrFenced or offset.ErrOvertaken: not done.
-func (c *Client) Set(ctx context.Context, s offset.Set) (offset.Verdict, offset.Meta, error) {
-	return offset.Verdict{}, offset.Meta{}, errSkeleton
-}
-
-// Fetch reads the states of keys from one root, in the order of keys.
-func (c *Client) Fetch(ctx context.Context, at offset.ReadAt, keys ...offset.Key) ([]offset.KeyState, offset.Meta, error) {
-	return nil, offset.Meta{}, errSkeleton
-}
-
-// List gives one page.
-func (c *Client) List(ctx context.Context, l offset.List) (offset.Page, error) {
-	return offset.Page{}, errSkeleton
-}
-
-// Export yields all keys that l selects, from one root, in pages. It is not
-// tried again once a page was yielded.
-func (c *Client) Export(ctx context.Context, l offset.List, yield func(offset.Page) error) error {
-	return errSkeleton
-}
-
-// Act sends an act (an import: one step of it) and resends it with the same id
-// and base until its answer is known. A code other than CodeOK in the result is
-// the error's sentinel too; ErrTooOld after a resend is offset.ErrOutcomeUnknown.
-func (c *Client) Act(ctx context.Context, a offset.Act) (offset.ActResult, offset.Meta, error) {
-	return offset.ActResult{}, offset.Meta{}, errSkeleton
-}
-
-// Status asks the node at addr how it sees the cluster; empty: the first that answers.
-func (c *Client) Status(ctx context.Context, addr string) (offset.Status, error) {
-	return offset.Status{}, errSkeleton
-}
-
-// AddMember adds id ("name/member-id") with its peer address as a nonvoter.
-func (c *Client) AddMember(ctx context.Context, id, address string) (offset.Meta, error) {
-	return offset.Meta{}, errSkeleton
-}
-
-// PromoteMember makes a nonvoter that has caught up a voter.
-func (c *Client) PromoteMember(ctx context.Context, id string) (offset.Meta, error) {
-	return offset.Meta{}, errSkeleton
-}
-
-// RemoveMember takes a member out, by id or, where that is unambiguous, by name.
-func (c *Client) RemoveMember(ctx context.Context, id string) (offset.Meta, error) {
-	return offset.Meta{}, errSkeleton
-}
-
-// Transfer hands leadership to a voter ("" for any that has caught up), and tells which.
-func (c *Client) Transfer(ctx context.Context, to string) (leader string, m offset.Meta, err error) {
-	return "", offset.Meta{}, errSkeleton
-}
-
-// Snapshot takes a snapshot on the node at addr now; empty: on the first that answers.
-func (c *Client) Snapshot(ctx context.Context, addr string) (index, bytes uint64, m offset.Meta, err error) {
-	return 0, 0, offset.Meta{}, errSkeleton
-}
-
-// RaiseLevel raises the format level when all members can read it.
-func (c *Client) RaiseLevel(ctx context.Context, level uint8) (offset.Meta, error) {
-	return offset.Meta{}, errSkeleton
+// way end, as offset.ErrOutcomeUnknown if they were sent, and later ones are
+// offset.ErrClosed. It may be called more than once.
+func (c *Client) Close() error {
+	c.die()
+	c.mu.Lock()
+	c.closed = true
+	open := c.old
+	if c.cur != nil {
+		open = append(open, c.cur)
+	}
+	c.cur, c.old = nil, nil
+	c.mu.Unlock()
+	for _, cn := range open {
+		_ = cn.Close() // it has nothing to say
+	}
+	c.dialing <- struct{}{} // whoever was dialling has ended, and closed what it opened
+	<-c.dialing
+	c.unary.Wait()
+	c.http.CloseIdleConnections()
+	return nil
 }

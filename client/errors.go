@@ -1,13 +1,18 @@
 package client
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/tidemark-mq/tidemark/offset"
+	"github.com/tidemark-mq/tidemark/transport/conn"
 )
 
-// Error says which call failed, and how. errors.Is finds the sentinel of
-// package offset, and the context's error where the deadline ended it.
+// Error says which call failed, and how. errors.Is finds exactly one sentinel
+// of package offset, and beside it the context's error where the deadline
+// ended the call.
 type Error struct {
 	// Op is the call: "commit", "set", "fetch", "list", "reset", …
 	Op string
@@ -22,14 +27,24 @@ type Error struct {
 }
 
 // Error gives one line.
-func (e *Error) Error() string { return fmt.Sprintf("%s %s: %v", e.Op, e.Subject, e.Err) }
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Op)
+	if e.Subject != "" {
+		b.WriteString(" " + e.Subject)
+	}
+	if e.Attempts > 1 {
+		fmt.Fprintf(&b, " (%d attempts)", e.Attempts)
+	}
+	return b.String() + ": " + e.Err.Error()
+}
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Refused is the error of a request that was answered, of which some keys were
+// Refused is the cause of a request that was answered, of which some keys were
 // refused. errors.Is finds offset.ErrFenced, offset.ErrNotApplied or
-// offset.ErrOvertaken, as one of the keys has it.
+// offset.ErrOvertaken, as any of the keys has it.
 type Refused struct {
 	// Keys are the refused ones, in the order of the request.
 	Keys []RefusedKey
@@ -45,7 +60,71 @@ type RefusedKey struct {
 }
 
 // Error names the first key.
-func (r *Refused) Error() string { return fmt.Sprintf("%v", r.Keys) }
+func (r *Refused) Error() string {
+	k := r.Keys[0]
+	text := fmt.Sprintf("%v: %s is at %s, epoch %d", k.Err, k.Key, describe(k.State), k.State.Epoch)
+	if n := len(r.Keys) - 1; n > 0 {
+		text += fmt.Sprintf("; and %d more", n)
+	}
+	return text + "; remove the offset and read it again"
+}
 
 // Unwrap returns the causes of all keys.
-func (r *Refused) Unwrap() []error { return nil }
+func (r *Refused) Unwrap() []error {
+	list := make([]error, len(r.Keys))
+	for i := range r.Keys {
+		list[i] = r.Keys[i].Err
+	}
+	return list
+}
+
+func describe(s offset.KeyState) string {
+	if !s.Exists {
+		return "no offset"
+	}
+	return fmt.Sprintf("offset %d", s.Position.Offset)
+}
+
+// dialError marks what a connection that could not be opened failed with, so
+// that it is known of a unary call, too, that it was never sent.
+type dialError struct{ err error }
+
+func (d *dialError) Error() string { return d.err.Error() }
+func (d *dialError) Unwrap() error { return d.err }
+
+// unsent tells whether err says that the call it ended never left this process.
+func unsent(err error) bool {
+	if e := (*conn.Error)(nil); errors.As(err, &e) {
+		return !e.Sent
+	}
+	d := (*dialError)(nil)
+	return errors.As(err, &d)
+}
+
+// broken tells whether err is this side's finding and no answer of a server.
+func broken(err error) bool {
+	e, d := (*conn.Error)(nil), (*dialError)(nil)
+	return errors.As(err, &e) || errors.As(err, &d)
+}
+
+// only wraps sentinel with the words of cause, and with the context's error if
+// that ended the call; no other sentinel stays in the chain.
+func only(sentinel, cause, ended error) error {
+	text := words(sentinel, cause)
+	switch {
+	case ended == nil:
+		return offset.Errorf(sentinel, "%s", text)
+	case text == "" || errors.Is(cause, context.DeadlineExceeded) || errors.Is(cause, context.Canceled):
+		return fmt.Errorf("%w: %w", sentinel, ended)
+	}
+	return fmt.Errorf("%w: %w; the last answer was: %s", sentinel, ended, text)
+}
+
+// words gives the text of a cause without that of its sentinel.
+func words(sentinel, cause error) string {
+	if cause == nil {
+		return ""
+	}
+	text := strings.TrimPrefix(cause.Error(), sentinel.Error())
+	return strings.TrimPrefix(text, ": ")
+}

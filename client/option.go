@@ -41,18 +41,6 @@ type Hooks struct {
 	Redirected func(from, to string)
 }
 
-type settings struct {
-	dial     Dialer
-	dialTime time.Duration
-	attempt  time.Duration
-	backoff  Backoff
-	clock    Clock
-	logger   *slog.Logger
-	hooks    Hooks
-	inFlight int
-	silence  time.Duration
-}
-
 // WithDialer makes the Client open its connections with dial; the default is TCP.
 func WithDialer(dial Dialer) Option { return func(s *settings) { s.dial = dial } }
 

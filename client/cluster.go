@@ -1,0 +1,134 @@
+package client
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/tidemark-mq/tidemark/offset"
+	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
+	"github.com/tidemark-mq/tidemark/transport/api/tidemark/v1/tidemarkv1connect"
+	"github.com/tidemark-mq/tidemark/transport/wire"
+)
+
+// The calls below, but for Status, change the cluster and carry no id: one
+// that may have been done is never sent again, and its error is
+// offset.ErrOutcomeUnknown; look at Status before trying again.
+
+func (c *Client) cluster(addr string) tidemarkv1connect.ClusterServiceClient {
+	return tidemarkv1connect.NewClusterServiceClient(c.http, "http://"+addr, callOptions()...)
+}
+
+// quoted gives a name for an error; names are data.
+func quoted(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strconv.Quote(s)
+}
+
+// Status asks the node at addr how it sees itself and the cluster, and tries
+// no other; with an empty addr the first node that answers is asked.
+func (c *Client) Status(ctx context.Context, addr string) (status offset.Status, err error) {
+	t := trial{op: "status", kind: reading, subject: func() string { return quoted(addr) }}
+	send := func(ms uint32) error {
+		at := c.to(addr)
+		a, err := once(ctx, c, at, ms, c.cluster(at).Status, &tidemarkv1.StatusRequest{})
+		if err != nil {
+			return err
+		}
+		status, err = wire.FromStatusResponse(a)
+		return c.answered(at, status.Meta, err)
+	}
+	if addr == "" {
+		err = c.run(ctx, &t, send)
+	} else if err = send(c.patience(ctx, false)); err != nil {
+		t.sends = 1
+		err = c.fail(&t, err, ctx.Err())
+	}
+	if err != nil {
+		return offset.Status{}, err
+	}
+	return status, nil
+}
+
+// member runs one change of the members, which answers with a Meta.
+func (c *Client) member(ctx context.Context, op, id string, send func(addr string, ms uint32) (*tidemarkv1.Meta, error)) (meta offset.Meta, err error) {
+	t := trial{op: op, kind: single, whole: true, subject: func() string { return quoted(id) }}
+	err = c.run(ctx, &t, func(ms uint32) error {
+		addr := c.to("")
+		m, err := send(addr, ms)
+		if err != nil {
+			return err
+		}
+		meta, err = wire.FromMeta(m)
+		return c.answered(addr, meta, err)
+	})
+	if err != nil {
+		return offset.Meta{}, err
+	}
+	return meta, nil
+}
+
+// AddMember adds id ("name/member-id") with its peer address as a nonvoter.
+func (c *Client) AddMember(ctx context.Context, id, address string) (offset.Meta, error) {
+	return c.member(ctx, "add member", id, func(addr string, ms uint32) (*tidemarkv1.Meta, error) {
+		a, err := once(ctx, c, addr, ms, c.cluster(addr).AddMember, &tidemarkv1.AddMemberRequest{Id: id, PeerAddress: address})
+		return a.GetMeta(), err
+	})
+}
+
+// PromoteMember makes a nonvoter that has caught up a voter.
+func (c *Client) PromoteMember(ctx context.Context, id string) (offset.Meta, error) {
+	return c.member(ctx, "promote member", id, func(addr string, ms uint32) (*tidemarkv1.Meta, error) {
+		a, err := once(ctx, c, addr, ms, c.cluster(addr).PromoteMember, &tidemarkv1.PromoteMemberRequest{Id: id})
+		return a.GetMeta(), err
+	})
+}
+
+// RemoveMember takes a member out, by id or, where that is unambiguous, by name.
+func (c *Client) RemoveMember(ctx context.Context, id string) (offset.Meta, error) {
+	return c.member(ctx, "remove member", id, func(addr string, ms uint32) (*tidemarkv1.Meta, error) {
+		a, err := once(ctx, c, addr, ms, c.cluster(addr).RemoveMember, &tidemarkv1.RemoveMemberRequest{Id: id})
+		return a.GetMeta(), err
+	})
+}
+
+// Transfer hands leadership to a voter ("" for any that has caught up), and
+// tells which by its id.
+func (c *Client) Transfer(ctx context.Context, to string) (leader string, m offset.Meta, err error) {
+	m, err = c.member(ctx, "transfer", to, func(addr string, ms uint32) (*tidemarkv1.Meta, error) {
+		a, err := once(ctx, c, addr, ms, c.cluster(addr).Transfer, &tidemarkv1.TransferRequest{To: to})
+		leader = a.GetLeaderId()
+		return a.GetMeta(), err
+	})
+	if err != nil {
+		return "", m, err
+	}
+	return leader, m, nil
+}
+
+// Snapshot takes a snapshot on the node at addr now (empty: on whichever
+// answers), and gives its index and size.
+func (c *Client) Snapshot(ctx context.Context, addr string) (index, bytes uint64, m offset.Meta, err error) {
+	m, err = c.member(ctx, "snapshot", addr, func(at string, ms uint32) (*tidemarkv1.Meta, error) {
+		if addr != "" {
+			at = addr
+		}
+		a, err := once(ctx, c, at, ms, c.cluster(at).Snapshot, &tidemarkv1.SnapshotRequest{})
+		index, bytes = a.GetIndex(), a.GetBytes()
+		return a.GetMeta(), err
+	})
+	if err != nil {
+		return 0, 0, m, err
+	}
+	return index, bytes, m, nil
+}
+
+// RaiseLevel raises the format level, once all members can read it. It is
+// never lowered.
+func (c *Client) RaiseLevel(ctx context.Context, level uint8) (offset.Meta, error) {
+	return c.member(ctx, "raise level", "", func(addr string, ms uint32) (*tidemarkv1.Meta, error) {
+		a, err := once(ctx, c, addr, ms, c.cluster(addr).RaiseLevel, &tidemarkv1.RaiseLevelRequest{Level: uint32(level)})
+		return a.GetMeta(), err
+	})
+}

@@ -1,0 +1,186 @@
+package client
+
+import (
+	"context"
+	"errors"
+
+	"connectrpc.com/connect"
+
+	"github.com/tidemark-mq/tidemark/offset"
+	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
+	"github.com/tidemark-mq/tidemark/transport/api/tidemark/v1/tidemarkv1connect"
+	"github.com/tidemark-mq/tidemark/transport/wire"
+)
+
+func (c *Client) groups(addr string) tidemarkv1connect.GroupServiceClient {
+	return tidemarkv1connect.NewGroupServiceClient(c.http, "http://"+addr, callOptions()...)
+}
+
+// List gives one page, in a stable order; go on with After.
+func (c *Client) List(ctx context.Context, l offset.List) (page offset.Page, err error) {
+	t := trial{op: "list", kind: reading, subject: func() string { return quoted(l.Group + l.Prefix) }}
+	err = c.run(ctx, &t, func(ms uint32) error {
+		addr := c.to("")
+		a, err := once(ctx, c, addr, ms, c.groups(addr).List, wire.ToListRequest(&l, ms))
+		if err != nil {
+			return err
+		}
+		page, err = wire.FromListResponse(a)
+		return c.answered(addr, page.Meta, err)
+	})
+	if err != nil {
+		return offset.Page{}, err
+	}
+	return page, nil
+}
+
+// Act sends an act (an import: one step of it) and sends it again, with the
+// same id and base, until its answer is known. A nil error: done (of an import
+// step: taken). Else the error's sentinel is that of the result's code, not
+// applied; offset.ErrOutcomeUnknown, also where the answer to a resend says too
+// little: it may be done already or later, and the same act may be sent again.
+func (c *Client) Act(ctx context.Context, a offset.Act) (result offset.ActResult, meta offset.Meta, err error) {
+	op, subject := actName(&a)
+	t := trial{op: op, kind: harmless, subject: func() string { return quoted(subject) }}
+	if err := a.Validate(); err != nil {
+		return offset.ActResult{}, offset.Meta{}, c.fail(&t, err, nil)
+	}
+	err = c.run(ctx, &t, func(ms uint32) error {
+		addr := c.to("")
+		m, err := c.sendAct(ctx, addr, &a, ms)
+		if err != nil {
+			return err
+		}
+		result, meta, err = wire.FromActResponse(m)
+		return c.answered(addr, meta, err)
+	})
+	if err != nil {
+		return offset.ActResult{}, offset.Meta{}, err
+	}
+	if result.Code == offset.CodeOK {
+		return result, meta, nil
+	}
+	if t.unknown && (result.Code == offset.CodeTooOld || result.Code == offset.CodeNoImport) {
+		// An earlier send may have been done, and its answer forgotten.
+		return result, meta, c.fail(&t, result.Code.Err(), nil)
+	}
+	return result, meta, c.fail(&trial{op: op, subject: t.subject, sends: t.sends}, result.Code.Err(), nil)
+}
+
+// actName gives the name of what an act does, and what it is about.
+func actName(a *offset.Act) (op, subject string) {
+	switch {
+	case a.Reset != nil:
+		if len(a.Reset.Targets) > 0 {
+			subject = a.Reset.Targets[0].Key.Group
+		}
+		return "reset", subject
+	case a.Remove != nil:
+		if subject = a.Remove.Scope.Group; subject == "" {
+			subject = a.Remove.Scope.Topic
+		}
+		return "remove", subject
+	case a.Clone != nil:
+		return "clone", a.Clone.To
+	case a.Expire != nil:
+		return "expire", ""
+	case a.Take != nil:
+		return "claim", a.Take.Name
+	case a.Import != nil:
+		return "import", a.Import.Group
+	}
+	return "act", ""
+}
+
+func (c *Client) sendAct(ctx context.Context, addr string, a *offset.Act, ms uint32) (*tidemarkv1.ActResponse, error) {
+	g := c.groups(addr)
+	switch {
+	case a.Reset != nil:
+		return once(ctx, c, addr, ms, g.Reset, wire.ToResetRequest(a, ms))
+	case a.Remove != nil:
+		return once(ctx, c, addr, ms, g.Remove, wire.ToRemoveRequest(a, ms))
+	case a.Clone != nil:
+		return once(ctx, c, addr, ms, g.Clone, wire.ToCloneRequest(a, ms))
+	case a.Expire != nil:
+		return once(ctx, c, addr, ms, g.Expire, wire.ToExpireRequest(a, ms))
+	case a.Take != nil:
+		return once(ctx, c, addr, ms, g.Claim, wire.ToClaimRequest(a, ms))
+	}
+	return once(ctx, c, addr, ms, g.Import, wire.ToImportRequest(a, ms))
+}
+
+// Export yields all keys that l selects, from one root of the table, in pages
+// of ascending order. It ends with the first error of yield, as it is. It is
+// tried again as long as no page was yielded; a stream that breaks off later
+// is offset.ErrUnreachable, and what was yielded is then not all.
+func (c *Client) Export(ctx context.Context, l offset.List, yield func(offset.Page) error) error {
+	t := trial{op: "export", kind: reading, whole: true, subject: func() string { return quoted(l.Group) }}
+	var stopped error
+	err := c.run(ctx, &t, func(ms uint32) error {
+		e := export{yield: yield}
+		err := c.export(ctx, wire.ToExportRequest(&l, ms), &e)
+		if e.stopped != nil {
+			stopped = e.stopped
+			return nil
+		}
+		if err != nil && e.pages > 0 {
+			return offset.Errorf(errBrokeOff, "after %d keys: %v", e.rows, err)
+		}
+		return err
+	})
+	if stopped != nil {
+		return stopped
+	}
+	if errors.Is(err, errBrokeOff) {
+		return c.fail(&t, only(offset.ErrUnreachable, err, nil), nil)
+	}
+	return err
+}
+
+// errBrokeOff marks an export that may not be begun again.
+var errBrokeOff = errors.New("the export broke off")
+
+// export is one stream of pages.
+type export struct {
+	yield   func(offset.Page) error
+	pages   int
+	rows    uint64
+	stopped error
+}
+
+func (c *Client) export(ctx context.Context, q *tidemarkv1.ExportRequest, e *export) error {
+	ctx, done, err := c.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	addr := c.to("")
+	s, err := c.groups(addr).Export(ctx, connect.NewRequest(q))
+	if err != nil {
+		return c.unaryError(addr, err)
+	}
+	defer s.Close()
+	for s.Receive() {
+		page, total, last, err := wire.FromExportResponse(s.Msg())
+		if err != nil {
+			return c.answered(addr, page.Meta, err)
+		}
+		e.rows += uint64(len(page.Keys))
+		if len(page.Keys) > 0 {
+			e.pages++
+			if e.stopped = e.yield(page); e.stopped != nil {
+				return nil
+			}
+		}
+		if last {
+			if total != e.rows {
+				return offset.Errorf(offset.ErrOutcomeUnknown, "%d keys came, and the server sent %d", e.rows, total)
+			}
+			return nil
+		}
+	}
+	if err := s.Err(); err != nil {
+		return c.unaryError(addr, err)
+	}
+	return offset.Errorf(offset.ErrOutcomeUnknown, "the stream ended before its last message")
+}

@@ -1,0 +1,207 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/offset"
+	"github.com/tidemark-mq/tidemark/transport/conn"
+)
+
+// errShut is what a call gets from a Client that was closed.
+var (
+	errShut      error = &conn.Error{Cause: errShutCause}
+	errShutCause       = offset.Errorf(offset.ErrClosed, "this client was closed")
+)
+
+// usable gives the connection for calls, and whether it is where they should
+// go. It is nil if there is none.
+func (c *Client) usable() (cn *conn.Conn, right bool, err error) {
+	c.mu.Lock()
+	closed, cn, want := c.closed, c.cur, c.want
+	c.mu.Unlock()
+	switch {
+	case closed:
+		return nil, false, errShut
+	case cn == nil:
+		return nil, false, nil
+	}
+	if err := cn.Err(); err != nil {
+		c.lost(cn, err)
+		return nil, false, nil
+	}
+	return cn, cn.Addr() == want, nil
+}
+
+// link gives the connection for calls, opening it if need be. One caller opens
+// at a time; while there is a connection that works, the others go on with it.
+// The error is a *conn.Error that says that nothing was sent.
+func (c *Client) link(ctx context.Context) (*conn.Conn, error) {
+	cn, right, err := c.usable()
+	if right || err != nil {
+		return cn, err
+	}
+	if cn != nil {
+		select {
+		case c.dialing <- struct{}{}:
+		default:
+			return cn, nil
+		}
+	} else {
+		select {
+		case c.dialing <- struct{}{}:
+		case <-ctx.Done():
+			return nil, &conn.Error{Cause: ctx.Err()}
+		case <-c.life.Done():
+			return nil, errShut
+		}
+	}
+	defer func() { <-c.dialing }()
+	return c.open(ctx)
+}
+
+// open opens a connection to where calls should go or, failing that, to any
+// seed. It is called with dialing held.
+func (c *Client) open(ctx context.Context) (*conn.Conn, error) {
+	cn, right, err := c.usable() // another may have opened it meanwhile
+	if right || err != nil {
+		return cn, err
+	}
+	if cn == nil {
+		if err := c.rest(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var last error
+	for _, addr := range c.candidates() {
+		next, err := c.dial(ctx, addr)
+		if err == nil {
+			return next, c.install(next)
+		}
+		c.set.logger.Warn("a node cannot be reached", "addr", addr, "error", err)
+		c.leave(addr, true)
+		if cn != nil { // it still works, though it is not the leader's
+			c.stay(cn)
+			return cn, nil
+		}
+		if last = err; ctx.Err() != nil {
+			return nil, &conn.Error{Cause: fmt.Errorf("%w: %w", ctx.Err(), err)}
+		}
+	}
+	c.mu.Lock()
+	c.rounds++
+	c.pause = c.set.clock.Now().Add(c.set.backoff(c.rounds))
+	c.mu.Unlock()
+	return nil, last
+}
+
+// rest waits until the next search for a node may begin.
+func (c *Client) rest(ctx context.Context) error {
+	c.mu.Lock()
+	left := c.pause.Sub(c.set.clock.Now())
+	c.mu.Unlock()
+	return c.sleep(ctx, left)
+}
+
+// sleep waits for d. The error says that nothing was sent.
+func (c *Client) sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	select {
+	case <-c.set.clock.After(d):
+		return nil
+	case <-ctx.Done():
+		return &conn.Error{Cause: ctx.Err()}
+	case <-c.life.Done():
+		return errShut
+	}
+}
+
+func (c *Client) dial(ctx context.Context, addr string) (*conn.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.set.dialTime)
+	defer cancel()
+	defer context.AfterFunc(c.life, cancel)()
+	return conn.Dial(ctx, conn.Config{
+		Addr:     addr,
+		Dialer:   c.set.dial,
+		Silence:  c.set.silence,
+		InFlight: c.set.inFlight,
+	})
+}
+
+// install makes cn the connection that calls go to. The one before answers
+// what it was sent, and ends.
+func (c *Client) install(cn *conn.Conn) error {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		_ = cn.Close()
+		return errShut
+	}
+	before := c.cur
+	c.cur, c.want = cn, cn.Addr()
+	c.rounds, c.pause = 0, time.Time{}
+	delete(c.shunned, cn.Addr())
+	ended := c.putAwayLocked(before)
+	c.mu.Unlock()
+	if before != nil {
+		before.Retire()
+	}
+	for _, e := range ended {
+		_ = e.Close()
+	}
+	if h := c.set.hooks.Connected; h != nil {
+		h(cn.Addr())
+	}
+	return nil
+}
+
+// stay makes the connection that works the one that calls should go to.
+func (c *Client) stay(cn *conn.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cur == cn {
+		c.want = cn.Addr()
+	}
+}
+
+// putAwayLocked keeps a connection that takes no more calls until it has
+// ended, and gives those that have.
+func (c *Client) putAwayLocked(cn *conn.Conn) (ended []*conn.Conn) {
+	if cn != nil {
+		c.old = append(c.old, cn)
+	}
+	kept := c.old[:0]
+	for _, o := range c.old {
+		select {
+		case <-o.Ended():
+			ended = append(ended, o)
+		default:
+			kept = append(kept, o)
+		}
+	}
+	clear(c.old[len(kept):])
+	c.old = kept
+	return ended
+}
+
+// lost notes that cn takes no more calls; only the first who notes it has an effect.
+func (c *Client) lost(cn *conn.Conn, cause error) {
+	c.mu.Lock()
+	first := c.cur == cn
+	if first {
+		c.cur = nil
+		c.old = append(c.old, cn)
+	}
+	c.mu.Unlock()
+	if !first {
+		return
+	}
+	c.leave(cn.Addr(), true)
+	c.set.logger.Info("a connection takes no more calls", "addr", cn.Addr(), "cause", cause)
+	if h := c.set.hooks.Disconnected; h != nil {
+		h(cn.Addr(), cause)
+	}
+}

@@ -1,0 +1,162 @@
+package client
+
+import (
+	"context"
+
+	"github.com/tidemark-mq/tidemark/offset"
+	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
+	"github.com/tidemark-mq/tidemark/transport/wire"
+)
+
+// Commit sends up to offset.MaxCommits commits, each with a fate of its own;
+// cluster is the one that their epochs were read from (Meta.Cluster). The
+// verdicts are in the order of list, with the offset that each key has now. If
+// any is not CodeOK the error is a *Refused, and the verdicts are there all the
+// same. A commit whose outcome is unknown may be sent again, for ever.
+//
+// A verdict of CodeFenced that is not the answer to a first send says only
+// that this send was not applied: if an earlier one was, an act has superseded it.
+func (c *Client) Commit(ctx context.Context, cluster offset.ClusterID, list []offset.Commit) ([]offset.Verdict, offset.Meta, error) {
+	return c.commit(ctx, cluster, list, false)
+}
+
+// CommitAtomic is Commit, but if one commit is fenced none is applied.
+func (c *Client) CommitAtomic(ctx context.Context, cluster offset.ClusterID, list []offset.Commit) ([]offset.Verdict, offset.Meta, error) {
+	return c.commit(ctx, cluster, list, true)
+}
+
+func (c *Client) commit(ctx context.Context, cluster offset.ClusterID, list []offset.Commit, atomic bool) (verdicts []offset.Verdict, meta offset.Meta, err error) {
+	t := trial{op: "commit", kind: harmless, subject: func() string { return firstCommit(list) }}
+	req := &offset.Commits{Cluster: cluster, Atomic: atomic}
+	var order []int
+	req.Topics, order = group(list)
+	if err := req.Validate(); err != nil {
+		return nil, offset.Meta{}, c.fail(&t, err, nil)
+	}
+	err = c.run(ctx, &t, func(ms uint32) error {
+		reply, addr, err := c.call(ctx, &tidemarkv1.Call{Call: &tidemarkv1.Call_Commit{Commit: wire.ToCommitRequest(req, ms)}})
+		if err != nil {
+			return err
+		}
+		verdicts, meta, err = wire.FromCommitResponse(reply.GetCommit(), len(list))
+		return c.answered(addr, meta, err)
+	})
+	if err != nil {
+		return nil, offset.Meta{}, err
+	}
+	verdicts = ungroup(verdicts, order)
+	if r := refusals(list, verdicts); r != nil {
+		return verdicts, meta, c.fail(&trial{op: t.op, subject: t.subject, sends: t.sends}, r, nil)
+	}
+	return verdicts, meta, nil
+}
+
+func firstCommit(list []offset.Commit) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0].Key.String()
+}
+
+// group is offset.GroupCommits without its price for a single commit.
+func group(list []offset.Commit) ([]offset.TopicCommits, []int) {
+	if len(list) != 1 {
+		return offset.GroupCommits(list)
+	}
+	k := &list[0].Key
+	return []offset.TopicCommits{{
+		Group: k.Group, Topic: k.Topic, Broker: k.Broker,
+		Queues: []offset.QueueCommit{{QueueID: k.QueueID, Offset: list[0].Offset, Epoch: list[0].Epoch}},
+	}}, nil
+}
+
+// ungroup brings verdicts back into the caller's order; nil is the same order.
+func ungroup(verdicts []offset.Verdict, order []int) []offset.Verdict {
+	if order == nil {
+		return verdicts
+	}
+	out := make([]offset.Verdict, len(verdicts))
+	for i, at := range order {
+		out[at] = verdicts[i]
+	}
+	return out
+}
+
+// refusals lists the keys that were refused; nil if none was.
+func refusals(list []offset.Commit, verdicts []offset.Verdict) error {
+	var r *Refused
+	for i := range verdicts {
+		if code := verdicts[i].Code; code != offset.CodeOK {
+			if r == nil {
+				r = &Refused{}
+			}
+			r.Keys = append(r.Keys, RefusedKey{Key: list[i].Key, State: verdicts[i].State, Err: code.Err()})
+		}
+	}
+	if r == nil {
+		return nil
+	}
+	return r
+}
+
+// Fetch reads the states of up to offset.MaxCommits keys from one root of the
+// table, in the order of keys. A key without an offset is a state with Exists
+// false; an error is never one of "no offset".
+func (c *Client) Fetch(ctx context.Context, at offset.ReadAt, keys ...offset.Key) (states []offset.KeyState, meta offset.Meta, err error) {
+	t := trial{op: "fetch", kind: reading, subject: func() string { return firstKey(keys) }}
+	req := &offset.Fetch{At: at, Keys: keys}
+	if err := req.Validate(); err != nil {
+		return nil, offset.Meta{}, c.fail(&t, err, nil)
+	}
+	err = c.run(ctx, &t, func(ms uint32) error {
+		reply, addr, err := c.call(ctx, &tidemarkv1.Call{Call: &tidemarkv1.Call_Fetch{Fetch: wire.ToFetchRequest(req, ms)}})
+		if err != nil {
+			return err
+		}
+		states, meta, err = wire.FromFetchResponse(reply.GetFetch(), len(keys))
+		return c.answered(addr, meta, err)
+	})
+	if err != nil {
+		return nil, offset.Meta{}, err
+	}
+	return states, meta, nil
+}
+
+func firstKey(keys []offset.Key) string {
+	if len(keys) == 0 {
+		return ""
+	}
+	return keys[0].String()
+}
+
+// call sends one call over the stream, once. addr is the node that took it.
+func (c *Client) call(ctx context.Context, m *tidemarkv1.Call) (reply *tidemarkv1.Reply, addr string, err error) {
+	cn, err := c.link(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	reply, err = cn.Do(ctx, m)
+	if err != nil {
+		if cause := cn.Err(); cause != nil {
+			c.lost(cn, cause)
+		}
+		return nil, cn.Addr(), err
+	}
+	if e := reply.GetError(); e != nil {
+		err = wire.FromError(e)
+		c.learnFrom(cn.Addr(), err)
+		return nil, cn.Addr(), err
+	}
+	return reply, cn.Addr(), nil
+}
+
+// answered takes what an answer says of the leader. An answer that cannot be
+// read, err, says nothing of the outcome.
+func (c *Client) answered(addr string, meta offset.Meta, err error) error {
+	if err != nil {
+		c.leave(addr, false)
+		return offset.Errorf(offset.ErrOutcomeUnknown, "the answer of %q cannot be read: %v", addr, err)
+	}
+	c.learn(addr, meta.Leader)
+	return nil
+}

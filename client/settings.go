@@ -1,0 +1,69 @@
+package client
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/transport/conn"
+)
+
+// settings are the options of a Client, all set.
+type settings struct {
+	dial     Dialer
+	dialTime time.Duration
+	attempt  time.Duration
+	backoff  Backoff
+	clock    Clock
+	logger   *slog.Logger
+	hooks    Hooks
+	inFlight int
+	silence  time.Duration
+}
+
+// settle applies opts over the defaults.
+func settle(opts []Option) settings {
+	s := settings{
+		dial: func(ctx context.Context, addr string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+		},
+		dialTime: time.Second,
+		attempt:  2 * time.Second,
+		backoff:  jittered,
+		clock:    realClock{},
+		logger:   slog.New(slog.DiscardHandler),
+		inFlight: conn.DefaultInFlight,
+		silence:  conn.DefaultSilence,
+	}
+	for _, o := range opts {
+		if o != nil {
+			o(&s)
+		}
+	}
+	return s
+}
+
+// The bounds of the pause that jittered gives.
+const (
+	firstPause = 10 * time.Millisecond
+	lastPause  = 500 * time.Millisecond
+)
+
+// jittered is the default Backoff: it doubles, and each pause is drawn from
+// its upper half, so that clients that failed together do not come back together.
+func jittered(n int) time.Duration {
+	d := firstPause
+	for ; n > 1 && d < lastPause; n-- {
+		d *= 2
+	}
+	d = min(d, lastPause)
+	return d/2 + rand.N(d/2+1)
+}
+
+// realClock is the clock of the machine.
+type realClock struct{}
+
+func (realClock) Now() time.Time                         { return time.Now() }
+func (realClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
