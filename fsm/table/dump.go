@@ -1,124 +1,59 @@
 package table
 
-import "github.com/tidemark-mq/tidemark/offset"
-
-// Stamp is the index and the time that positions brought in by a replace share.
-type Stamp struct {
-	Index uint64
-	// Time is Unix milliseconds.
-	Time int64
-}
-
-// QueueState is one position as it is stored. Index 0 means that it was brought
-// in by a replace and not changed since: its index, epoch and time are those of
-// the newer of TopicState.Base and Rest.Base, and stored as 0.
-type QueueState struct {
-	QueueID int32
-	Pending bool
-	Offset  int64
-	Index   uint64
-	Epoch   uint64
-	Time    int64
-}
-
-// TopicState is a run of queues of one group on one topic of one broker, as a
-// snapshot holds it. Many queues come in several runs.
-type TopicState struct {
-	Group, Topic, Broker string
-	// Staged: the run belongs to the import under way, not to the table.
-	Staged bool
-	// Base is that of the group on the broker; zero if no replace of the group
-	// brought it in.
-	Base Stamp
-	// Queues are in ascending order of their ids, at least one.
-	Queues []QueueState
-}
-
-// Floor is the floor of one group, or of one topic.
-type Floor struct {
-	// Topic: Name is a topic's; otherwise a group's.
-	Topic bool
-	Name  string
-	Index uint64
-}
-
-// Claim is the newest claim of one scope.
-type Claim struct {
-	// ByBroker: Name is a broker's; otherwise a group's.
-	ByBroker bool
-	Name     string
-	// Holder is its holder's name.
-	Holder string
-	// Index is the index of its entry.
-	Index uint64
-}
-
-// ActRecord is what the state remembers of one act.
-type ActRecord struct {
-	ID offset.ActID
-	// First is the index of its first entry.
-	First uint64
-	// Result is its answer; Result.Done tells whether it is under way.
-	Result offset.ActResult
-	// Cursor is where the next step of a cut act goes on: after this key.
-	Cursor offset.Key
-	// Begun: Cursor holds a key.
-	Begun bool
-	// Item is how many groups of an expiry are done.
-	Item uint32
-	// Seen: an entry of the act has met a key of its scope.
-	Seen bool
-}
-
-// Rest is all that a snapshot holds beside the runs of queues.
-type Rest struct {
-	Cluster offset.ClusterID
-	// Index and Time are those of the last entry applied.
-	Index uint64
-	Time  int64
-	// LastAct is the index of the last act of any kind.
-	LastAct uint64
-	// Evicted is the newest index of an act that was forgotten.
-	Evicted uint64
-	Level   uint8
-	// Base is that of the last replace of all.
-	Base Stamp
-	// FloorOfAll, and the floors of scopes in the order they moved.
-	FloorOfAll uint64
-	Floors     []Floor
-	// Claims in the order of ByBroker and Name.
-	Claims []Claim
-	// Acts in the order they began.
-	Acts []ActRecord
-	// Import is the one under way; nil if there is none.
-	Import *offset.ImportStatus
-	// Members in the order of their ids.
-	Members []offset.Member
-	// Runs and Queues, and of the import under way, for the trailer's counts.
-	Queues, StagedQueues uint64
-}
-
 // Topics yields every run of queues in key order, those of the table first and
 // those staged after them, and stops at the first error, which it returns. The
 // TopicState is reused by the next call of yield.
-func (r *Root) Topics(yield func(*TopicState) error) error { return nil }
+func (r *Root) Topics(yield func(*TopicState) error) error {
+	if err := r.live.dump(false, yield); err != nil {
+		return err
+	}
+	return r.staged.dump(true, yield)
+}
+
+func (v *view) dump(staged bool, yield func(*TopicState) error) error {
+	out := TopicState{Staged: staged}
+	all := func(*part) (sieve, bool) { return sieve{}, true }
+	for c := v.groups.all(sieve{}); ; c.next() {
+		e, ok := c.item()
+		if !ok {
+			return nil
+		}
+		m := v.merge(e.id.group, all, "", nil)
+		for {
+			p, n := m.next()
+			if n == nil {
+				break
+			}
+			out.fill(p, n)
+			if err := yield(&out); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (s *TopicState) fill(p *part, n *node) {
+	s.Group, s.Topic, s.Broker, s.Base = n.id.group, n.id.topic, n.id.broker, p.base
+	s.Queues = s.Queues[:0]
+	for i := range n.queues {
+		q := &n.queues[i]
+		s.Queues = append(s.Queues, QueueState{
+			QueueID: q.id, Pending: q.pending, Offset: q.offset, Index: q.index, Epoch: q.epoch, Time: q.time,
+		})
+	}
+}
 
 // Rest returns all else that a snapshot of r holds. Its slices belong to the
 // root and must not be changed.
-func (r *Root) Rest() *Rest { return &Rest{} }
-
-// Builder makes a table from what a snapshot holds. It is used by one goroutine.
-type Builder struct{ t *Table }
-
-// NewBuilder begins a table with everything but its queues. It keeps what rest
-// points to.
-func NewBuilder(rest *Rest) *Builder { return &Builder{New(rest.Cluster)} }
-
-// AddTopic adds a run; runs come in the order that Topics yields. It keeps none
-// of what s points to but its strings. The error wraps offset.ErrDamaged: the
-// run is empty or out of order, or breaks a limit.
-func (b *Builder) AddTopic(s *TopicState) error { return nil }
-
-// Done returns the table, published. The error wraps offset.ErrDamaged: counts
-// differ from what Rest named. The caller compares the digest.
-func (b *Builder) Done() (*Table, error) { return b.t, nil }
+func (r *Root) Rest() *Rest {
+	rest := &Rest{
+		Cluster: r.cluster, Index: r.index, Time: r.time, LastAct: r.lastAct, Evicted: r.evicted, Level: r.level,
+		Base: r.live.base, FloorOfAll: r.floorAll, Floors: r.floors.list, Claims: r.claims.list(),
+		Acts: make([]ActRecord, len(r.acts)), Import: r.imp, Members: r.members,
+		Queues: r.live.queues, StagedQueues: r.staged.queues,
+	}
+	for i, a := range r.acts {
+		rest.Acts[i] = *a
+	}
+	return rest
+}

@@ -1,12 +1,52 @@
 package table
 
-import "github.com/tidemark-mq/tidemark/offset"
+import (
+	"encoding/binary"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
 
 // Root is the whole state at one index. It never changes; any number of
 // goroutines may read it for as long as they like. Holding one keeps the memory
 // of what has changed since.
 type Root struct {
-	index uint64
+	cluster offset.ClusterID
+	index   uint64
+	time    int64
+	lastAct uint64
+	level   uint8
+	live    view
+	// staged is what the import under way has staged; imp is nil if there is none.
+	staged   view
+	imp      *offset.ImportStatus
+	floors   *floors
+	floorAll uint64
+	claims   *claims
+	acts     []*ActRecord
+	evicted  uint64
+	members  []offset.Member
+	// The sums of what is in no order.
+	floorSum, claimSum, actSum sum
+}
+
+// view is what readers see of a space.
+type view struct {
+	parts  tree[*part]
+	groups tree[*entry]
+	topics tree[*ident]
+	base   Stamp
+	queues uint64
+	sum    sum
+}
+
+func (s *space) view() view {
+	return view{s.parts, s.groups, s.topics, s.base, s.queues, s.sum}
+}
+
+// part returns a group on a broker, nil if it has no key there.
+func (v *view) part(group, broker string) *part {
+	p, _ := v.parts.get(byBroker, place{&ident{group: group, broker: broker}, 0})
+	return p
 }
 
 // Index is the index of the last entry begun before it was published; 0 before
@@ -14,43 +54,71 @@ type Root struct {
 func (r *Root) Index() uint64 { return r.index }
 
 // Time is the time of that entry, Unix milliseconds, never less than that of one before.
-func (r *Root) Time() int64 { return 0 }
+func (r *Root) Time() int64 { return r.time }
 
 // LastAct is the index of the last act of any kind that took effect; 0 if none has.
-func (r *Root) LastAct() uint64 { return 0 }
+func (r *Root) LastAct() uint64 { return r.lastAct }
 
 // Level is the format level in use.
-func (r *Root) Level() uint8 { return 0 }
+func (r *Root) Level() uint8 { return r.level }
 
 // Cluster is the cluster the state belongs to.
-func (r *Root) Cluster() offset.ClusterID { return offset.ClusterID{} }
-
-// Digest covers all that a snapshot of the root holds, index and time included.
-func (r *Root) Digest() offset.Digest { return offset.Digest{} }
+func (r *Root) Cluster() offset.ClusterID { return r.cluster }
 
 // Groups counts the groups that have an offset.
-func (r *Root) Groups() uint64 { return 0 }
+func (r *Root) Groups() uint64 { return uint64(r.live.groups.n) }
 
 // Queues counts the offsets.
-func (r *Root) Queues() uint64 { return 0 }
+func (r *Root) Queues() uint64 { return r.live.queues }
 
 // Members are those that have announced themselves, in the order of their ids.
 // The slice must not be changed.
-func (r *Root) Members() []offset.Member { return nil }
+func (r *Root) Members() []offset.Member { return r.members }
 
 // Import is the import under way, nil if there is none. It must not be changed.
-func (r *Root) Import() *offset.ImportStatus { return nil }
+func (r *Root) Import() *offset.ImportStatus { return r.imp }
 
 // Claims lists the newest claim of each scope, groups first, then brokers, each
 // in the order of their names.
-func (r *Root) Claims() []Claim { return nil }
+func (r *Root) Claims() []Claim { return r.claims.list() }
+
+// Digest covers all that a snapshot of the root holds, index and time included.
+// It costs about a microsecond.
+func (r *Root) Digest() offset.Digest {
+	e := make(encoding, 0, 1024).u8(tagState)
+	e = append(e, r.cluster[:]...)
+	e = e.u64(r.index).u64(uint64(r.time)).u64(r.lastAct).u8(r.level)
+	e = e.u64(r.live.queues).sum(r.live.sum).stamp(r.live.base)
+	e = e.u64(r.floorAll).sum(r.floorSum).sum(r.claimSum).sum(r.actSum).u64(r.evicted)
+	e = e.flag(r.imp != nil)
+	if i := r.imp; i != nil {
+		e = append(e, i.ID[:]...)
+		e = append(e.u8(uint8(i.Mode)).text(i.Group), i.Hash[:]...)
+		e = e.u32(i.Chunks).u64(i.Offsets).u32(i.Next).u64(i.Base)
+		e = e.u64(r.staged.queues).sum(r.staged.sum)
+	}
+	e = e.u32(uint32(len(r.members)))
+	for i := range r.members {
+		m := &r.members[i]
+		e = e.text(m.ID).text(m.API).u8(m.MaxLevel)
+	}
+	h := e.hash()
+	var d offset.Digest
+	binary.BigEndian.PutUint64(d[:8], h.Hi)
+	binary.BigEndian.PutUint64(d[8:], h.Lo)
+	return d
+}
 
 // Get returns the state of one key.
-func (r *Root) Get(k offset.Key) offset.KeyState { return offset.KeyState{} }
-
-// List returns one page. Of its Meta, only Cluster, Index and LastAct are set.
-func (r *Root) List(l *offset.List) offset.Page { return offset.Page{} }
-
-// Walk yields every row of ListKeys from l.After on, in key order, whatever
-// l.Limit is, until yield returns false. l.What is not looked at.
-func (r *Root) Walk(l *offset.List, yield func(offset.KeyedState) bool) {}
+func (r *Root) Get(k offset.Key) offset.KeyState {
+	claim := r.claims.of(k.Group, k.Broker)
+	if p := r.live.part(k.Group, k.Broker); p != nil {
+		n, _ := p.nodes.around(byRun, place{&ident{topic: k.Topic}, k.QueueID})
+		if n != nil && n.id.topic == k.Topic {
+			if i, ok := n.search(k.QueueID); ok {
+				return stateOf(n.queues[i].position(newer(r.live.base, p.base)), claim)
+			}
+		}
+	}
+	return absent(r.floors.of(k.Group, k.Topic), claim)
+}

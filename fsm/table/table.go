@@ -1,6 +1,8 @@
 package table
 
 import (
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/tidemark-mq/tidemark/offset"
@@ -9,12 +11,42 @@ import (
 // Table is the state. All its methods but Root are for one goroutine only.
 type Table struct {
 	root atomic.Pointer[Root]
+
+	// What follows belongs to the writer.
+
+	cluster offset.ClusterID
+	// index and time are those of the entry last begun.
+	index uint64
+	time  int64
+	// lastAct is the index of the last act of any kind that took effect.
+	lastAct uint64
+	level   uint8
+	// gen is the present generation: what carries it is in no root.
+	gen     uint64
+	live    *space
+	floors  *floors
+	claims  *claims
+	acts    window
+	members []offset.Member
+	// imp is the import under way, nil if there is none.
+	imp *importing
+	// stale are parts whose pairs may have no key any more.
+	stale []sweep
+	// busy: the present entry holds something already.
+	busy bool
+	// step is stepQueues, but in tests.
+	step int
+	// hand is the run that commits and Sets work with.
+	hand run
 }
 
 // New returns an empty table of a cluster, at index 0 and format level 1,
 // published.
 func New(cluster offset.ClusterID) *Table {
-	t := &Table{}
+	t := &Table{cluster: cluster, level: 1, gen: 1, step: stepQueues, claims: newClaims()}
+	t.live = newSpace(t.gen)
+	t.floors = &floors{at: map[scope]uint64{}}
+	t.acts.byID = map[offset.ActID]*ActRecord{}
 	t.Publish()
 	return t
 }
@@ -22,15 +54,9 @@ func New(cluster offset.ClusterID) *Table {
 // Begin opens the changes of the log entry with that index, which is greater
 // than any before. timeMS is what the entry names, in Unix milliseconds; the
 // table's time never goes back, an earlier one counts as the last.
-func (t *Table) Begin(index uint64, timeMS int64) {}
-
-// Commit applies a request of commits and appends one verdict for each, in
-// their order. It keeps nothing of c.
-func (t *Table) Commit(c *offset.Commits, out []offset.Verdict) []offset.Verdict { return out }
-
-// Set applies one compare-and-set; what it changed is added to ch, which may be
-// nil. CodeFenced: nothing changed.
-func (t *Table) Set(s *offset.Set, ch *Changes) offset.Verdict { return offset.Verdict{} }
+func (t *Table) Begin(index uint64, timeMS int64) {
+	t.index, t.time, t.busy = index, max(t.time, timeMS), false
+}
 
 // Act applies one entry of an act. step is 0 for its first entry; as long as
 // the answer is not Done, the proposer sends the act again with step Next (for
@@ -40,25 +66,142 @@ func (t *Table) Set(s *offset.Set, ch *Changes) offset.Verdict { return offset.V
 // A claim must be alone in its entry: one that follows something else in its
 // entry is refused.
 func (t *Table) Act(a *offset.Act, step uint32, ch *Changes) offset.ActResult {
-	return offset.ActResult{}
+	res := t.act(a, step, ch)
+	t.busy = true
+	return res
 }
 
 // Announce keeps what a member says of itself. Beyond offset.MaxMembers members
 // a further one is not kept.
-func (t *Table) Announce(m offset.Member) {}
+func (t *Table) Announce(m offset.Member) {
+	i, ok := t.member(m.ID)
+	if !ok && len(t.members) >= offset.MaxMembers {
+		return
+	}
+	m.ID, m.API = strings.Clone(m.ID), strings.Clone(m.API)
+	list := slices.Clone(t.members) // roots hold the one that was
+	if ok {
+		list[i] = m
+	} else {
+		list = slices.Insert(list, i, m)
+	}
+	t.members = list
+}
 
 // RemoveMember forgets a member.
-func (t *Table) RemoveMember(id string) {}
+func (t *Table) RemoveMember(id string) {
+	if i, ok := t.member(id); ok {
+		t.members = slices.Delete(slices.Clone(t.members), i, i+1)
+	}
+}
+
+func (t *Table) member(id string) (int, bool) {
+	return slices.BinarySearchFunc(t.members, id, func(m offset.Member, id string) int { return strings.Compare(m.ID, id) })
+}
 
 // RaiseLevel raises the format level; it is never lowered.
-func (t *Table) RaiseLevel(level uint8) {}
+func (t *Table) RaiseLevel(level uint8) { t.level = max(t.level, level) }
 
 // Digest is that of the state as it is now, published or not.
-func (t *Table) Digest() offset.Digest { return offset.Digest{} }
+func (t *Table) Digest() offset.Digest { return t.view().Digest() }
 
 // Publish makes all changes since the last Publish the new root. Its cost is
 // proportional to what changed.
-func (t *Table) Publish() { t.root.Store(&Root{}) }
+func (t *Table) Publish() {
+	t.sweep()
+	t.live.flush()
+	if t.imp != nil && t.imp.staged != nil {
+		t.imp.staged.flush()
+	}
+	t.root.Store(t.view())
+	t.acts.shared = true
+	t.gen++
+	t.live.gen = t.gen
+	if t.imp != nil && t.imp.staged != nil {
+		t.imp.staged.gen = t.gen
+	}
+}
+
+// view is the present state as a root. Its trees of parts are as of the last flush.
+func (t *Table) view() *Root {
+	r := &Root{
+		index: t.index, time: t.time, lastAct: t.lastAct, level: t.level, cluster: t.cluster,
+		live: t.live.view(), floors: t.floors, claims: t.claims,
+		acts: t.acts.list, evicted: t.acts.evicted, actSum: t.acts.sum,
+		floorAll: t.floors.all, floorSum: t.floors.sum, claimSum: t.claims.sum,
+		members: t.members,
+	}
+	if t.imp != nil {
+		st := t.imp.status
+		r.imp = &st
+		if t.imp.staged != nil {
+			r.staged = t.imp.staged.view()
+		}
+	}
+	return r
+}
 
 // Root returns the last published state. Any goroutine may call it.
 func (t *Table) Root() *Root { return t.root.Load() }
+
+// state returns what a read of a key would answer now.
+func (t *Table) state(r *run, k *offset.Key) offset.KeyState {
+	r.openKey(t.live, k)
+	claim := t.claims.of(k.Group, k.Broker)
+	if q := r.find(k.QueueID); q != nil {
+		return stateOf(q.position(r.base()), claim)
+	}
+	return absent(t.floors.of(k.Group, k.Topic), claim)
+}
+
+func stateOf(p offset.Position, claim uint64) offset.KeyState {
+	return offset.KeyState{Exists: true, Position: p, Epoch: max(p.Epoch, claim), Claim: claim}
+}
+
+func absent(floor, claim uint64) offset.KeyState {
+	return offset.KeyState{Position: offset.Position{Epoch: floor}, Epoch: max(floor, claim), Claim: claim}
+}
+
+// before is the first half of the description of a change.
+func (t *Table) before(ch *Changes, r *run, k *offset.Key) offset.KeyState {
+	if !ch.wants() {
+		return offset.KeyState{}
+	}
+	return t.state(r, k)
+}
+
+// note counts a change, and describes it if there is room.
+func (t *Table) note(ch *Changes, r *run, k *offset.Key, before offset.KeyState) {
+	if ch.wants() {
+		ch.First = append(ch.First, Change{Key: cloneKey(*k), Before: before, After: t.state(r, k)})
+	}
+	ch.count(1)
+}
+
+// raiseFloor moves the floor of a group or topic to the present entry.
+func (t *Table) raiseFloor(sc scope) {
+	t.floors = t.floors.own(t.gen)
+	sc.name = strings.Clone(sc.name)
+	t.floors.move(sc, t.index)
+}
+
+// mirror keeps the mark of a staged position like that of the live one, so that
+// a swap, which keeps the marks, has nothing to do for them.
+func (t *Table) mirror(k *offset.Key, pending bool) {
+	if t.imp == nil || t.imp.staged == nil {
+		return
+	}
+	var r run
+	r.openKey(t.imp.staged, k)
+	if q := r.find(k.QueueID); q != nil && q.pending != pending {
+		c := *q
+		c.pending = pending
+		r.store(c)
+	}
+	r.close()
+}
+
+func cloneKey(k offset.Key) offset.Key {
+	k.Group, k.Topic, k.Broker = strings.Clone(k.Group), strings.Clone(k.Topic), strings.Clone(k.Broker)
+	return k
+}

@@ -1,0 +1,68 @@
+package table
+
+import (
+	"cmp"
+	"strings"
+)
+
+// ident names a group, a group on a broker, or a group on one topic of one
+// broker, by the fields that are set. It never changes and is shared by all
+// that belongs to it; its strings are shared with its neighbours where they can be.
+type ident struct {
+	group, topic, broker string
+	// hash is what the digest knows the names by.
+	hash sum
+}
+
+func newIdent(group, topic, broker string) *ident {
+	return &ident{group, topic, broker, hashNames(group, topic, broker)}
+}
+
+// place is where an item stands in a tree: its names, and for a run of queues
+// that is cut into several nodes, the lowest queue id that the node may hold.
+type place struct {
+	*ident
+	first int32
+}
+
+// order says which names a tree is sorted by, and in which sequence.
+type order uint8
+
+const (
+	// byGroup sorts groups.
+	byGroup order = iota
+	// byBroker sorts parts: by broker, then group.
+	byBroker
+	// byRun sorts the nodes of one part: by topic, then first queue id.
+	byRun
+	// byTopic sorts the pairs of topic and group: by topic, group, broker.
+	byTopic
+)
+
+func (o order) compare(a, b place) int {
+	switch o {
+	case byGroup:
+		return strings.Compare(a.group, b.group)
+	case byBroker:
+		if c := strings.Compare(a.broker, b.broker); c != 0 {
+			return c
+		}
+		return strings.Compare(a.group, b.group)
+	case byRun:
+		if c := strings.Compare(a.topic, b.topic); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.first, b.first)
+	}
+	if c := strings.Compare(a.topic, b.topic); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.group, b.group); c != 0 {
+		return c
+	}
+	return strings.Compare(a.broker, b.broker)
+}
+
+// place lets an ident be an item of a tree of pairs.
+func (i *ident) place() place   { return place{i, 0} }
+func (i *ident) summary() gauge { return gauge{} }

@@ -1,0 +1,110 @@
+package table
+
+import (
+	"slices"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// queue is one stored position: 40 bytes. Index 0 means "as the base": index,
+// epoch and time are those of the newest replace that brought the key in.
+type queue struct {
+	offset  int64
+	index   uint64
+	epoch   uint64
+	time    int64
+	id      int32
+	pending bool
+}
+
+func (q *queue) position(base Stamp) offset.Position {
+	p := offset.Position{Offset: q.offset, Index: q.index, Epoch: q.epoch, Time: q.time, Pending: q.pending}
+	if q.index == 0 {
+		p.Index, p.Epoch, p.Time = base.Index, base.Index, base.Time
+	}
+	return p
+}
+
+// maxQueues is how many queues a node holds; a topic with more has several
+// nodes, so that what one commit copies has a bound.
+const maxQueues = 128
+
+// node holds queues of one group on one topic of one broker: the unit of
+// copying. It may be changed while its gen is the writer's.
+type node struct {
+	id  *ident
+	gen uint64
+	gauge
+	// first is the lowest id that it may hold: 0, or where it was split off.
+	first int32
+	// queues are in ascending order of their ids; never empty once in a tree.
+	queues []queue
+}
+
+func (n *node) place() place   { return place{n.id, n.first} }
+func (n *node) summary() gauge { return n.gauge }
+
+// measure takes the gauge from the queues.
+func (n *node) measure() {
+	g := gauge{}
+	for i := range n.queues {
+		q := &n.queues[i]
+		g.newest = max(g.newest, q.index)
+		if q.pending {
+			g.marks++
+		}
+	}
+	n.gauge = g
+}
+
+func (n *node) own(gen uint64) *node {
+	if n.gen == gen {
+		return n
+	}
+	c := *n
+	c.gen = gen
+	c.queues = make([]queue, len(n.queues))
+	copy(c.queues, n.queues)
+	return &c
+}
+
+// search returns where id is, or would be. Queues are mostly numbered without a
+// gap, so the first guess is mostly right.
+func (n *node) search(id int32) (int, bool) {
+	if g := int64(id) - int64(n.queues[0].id); g >= 0 && g < int64(len(n.queues)) && n.queues[g].id == id {
+		return int(g), true
+	}
+	lo, hi := 0, len(n.queues)
+	for lo < hi {
+		m := int(uint(lo+hi) >> 1)
+		if n.queues[m].id < id {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	return lo, lo < len(n.queues) && n.queues[lo].id == id
+}
+
+// insert keeps the spare room at three queues; room says how many more are
+// expected to follow.
+func (n *node) insert(i int, q queue, room int) {
+	if len(n.queues) == cap(n.queues) {
+		c := min(len(n.queues)+max(1, room), maxQueues)
+		c = max(len(n.queues)+1, (c+3)&^3)
+		grown := make([]queue, len(n.queues), c)
+		copy(grown, n.queues)
+		n.queues = grown
+	}
+	n.queues = slices.Insert(n.queues, i, q)
+}
+
+// halve splits the upper half off.
+func (n *node) halve() *node {
+	m := len(n.queues) / 2
+	right := &node{id: n.id, gen: n.gen, first: n.queues[m].id, queues: slices.Clone(n.queues[m:])}
+	n.queues = slices.Clone(n.queues[:m])
+	n.measure()
+	right.measure()
+	return right
+}

@@ -1,0 +1,159 @@
+package table
+
+import (
+	"slices"
+	"sort"
+)
+
+// maxItems is how many items a page holds, and how many pages an inner one.
+// 32 pointers are four cache lines: what a change copies on each level.
+const maxItems = 32
+
+// gauge is what a page knows of all below it, so that a search for what is new
+// or pending leaves out what cannot hold it.
+type gauge struct {
+	// newest is the highest index of a position; 0 for one that has that of its base.
+	newest uint64
+	// marks counts pending positions.
+	marks int64
+}
+
+// item is what a tree holds.
+type item interface {
+	comparable
+	place() place
+	summary() gauge
+}
+
+// page is a node of a tree. A page whose gen is the writer's present one is
+// reachable from no root and may be changed; any other is copied first.
+type page[T item] struct {
+	gen uint64
+	gauge
+	// items are those of a leaf, ascending.
+	items []T
+	// inner is nil for a leaf.
+	inner *inner[T]
+}
+
+// inner holds the pages below: kids[i+1] holds nothing below seps[i], and
+// kids[i] nothing at or above it. seps is shared by copies, and replaced when it changes.
+type inner[T item] struct {
+	seps []place
+	kids []*page[T]
+}
+
+// tree is a persistent ordered set: copying the value is taking a snapshot, as
+// long as the writer moves on to another generation.
+type tree[T item] struct {
+	root *page[T]
+	n    int
+}
+
+func (p *page[T]) own(gen uint64) *page[T] {
+	if p.gen == gen {
+		return p
+	}
+	c := &page[T]{gen: gen, gauge: p.gauge}
+	if p.inner == nil {
+		c.items = slices.Clone(p.items)
+	} else {
+		c.inner = &inner[T]{p.inner.seps, slices.Clone(p.inner.kids)}
+	}
+	return c
+}
+
+// search returns the index of the first item at or above k, and whether it is at k.
+func (p *page[T]) search(o order, k place) (int, bool) {
+	lo, hi := 0, len(p.items)
+	for lo < hi {
+		m := int(uint(lo+hi) >> 1)
+		switch c := o.compare(p.items[m].place(), k); {
+		case c == 0:
+			return m, true
+		case c < 0:
+			lo = m + 1
+		default:
+			hi = m
+		}
+	}
+	return lo, false
+}
+
+// route returns the index of the page below that k belongs to.
+func (in *inner[T]) route(o order, k place) int {
+	return sort.Search(len(in.seps), func(i int) bool { return o.compare(in.seps[i], k) > 0 })
+}
+
+// get returns the item at k.
+func (t *tree[T]) get(o order, k place) (x T, ok bool) {
+	p := t.root
+	if p == nil {
+		return x, false
+	}
+	for p.inner != nil {
+		p = p.inner.kids[p.inner.route(o, k)]
+	}
+	i, ok := p.search(o, k)
+	if ok {
+		x = p.items[i]
+	}
+	return x, ok
+}
+
+// around returns the last item at or below k and the first above it; the zero
+// value where there is none.
+func (t *tree[T]) around(o order, k place) (below, above T) {
+	p := t.root
+	if p == nil {
+		return
+	}
+	var left, right *page[T]
+	for p.inner != nil {
+		in := p.inner
+		i := in.route(o, k)
+		if i > 0 {
+			left = in.kids[i-1]
+		}
+		if i+1 < len(in.kids) {
+			right = in.kids[i+1]
+		}
+		p = in.kids[i]
+	}
+	i, found := p.search(o, k)
+	if found {
+		i++
+	}
+	if i > 0 {
+		below = p.items[i-1]
+	} else if left != nil {
+		below = left.last()
+	}
+	if i < len(p.items) {
+		above = p.items[i]
+	} else if right != nil {
+		above = right.firstItem()
+	}
+	return
+}
+
+func (p *page[T]) last() T {
+	for p.inner != nil {
+		p = p.inner.kids[len(p.inner.kids)-1]
+	}
+	return p.items[len(p.items)-1]
+}
+
+func (p *page[T]) firstItem() T {
+	for p.inner != nil {
+		p = p.inner.kids[0]
+	}
+	return p.items[0]
+}
+
+func (t *tree[T]) summary() gauge {
+	if t.root == nil {
+		return gauge{}
+	}
+	return t.root.gauge
+}

@@ -1,0 +1,50 @@
+package table
+
+// part is a group on one broker: the unit that a replace of the group swaps. It
+// may be changed while its gen is the writer's.
+type part struct {
+	// id has group and broker.
+	id  *ident
+	gen uint64
+	// base is what the positions with index 0 share; zero if no replace of the
+	// group brought it in.
+	base  Stamp
+	nodes tree[*node]
+	// sum of the hashes of its positions, and of base.
+	sum    sum
+	queues uint64
+	// shown is the summary that the published tree of parts knows; zero before
+	// the first.
+	shown gauge
+	// dead: it is no longer in the table.
+	dead bool
+}
+
+func (p *part) place() place { return place{p.id, 0} }
+
+func (p *part) summary() gauge {
+	g := p.nodes.summary()
+	if g.newest < p.base.Index {
+		g.newest = p.base.Index
+	}
+	return g
+}
+
+// topic returns a cursor at the first node of a topic.
+func (p *part) topic(topic string, s sieve) cursor[*node] {
+	return p.nodes.seek(byRun, place{&ident{topic: topic}, 0}, s)
+}
+
+// has tells whether the part holds a queue of the topic.
+func (p *part) has(topic string) bool {
+	_, above := p.nodes.around(byRun, place{&ident{topic: topic}, -1})
+	return above != nil && above.id.topic == topic
+}
+
+// newer returns the later of two bases.
+func newer(a, b Stamp) Stamp {
+	if b.Index > a.Index {
+		return b
+	}
+	return a
+}

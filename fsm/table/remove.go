@@ -1,0 +1,224 @@
+package table
+
+import "github.com/tidemark-mq/tidemark/offset"
+
+// remove removes the keys of a scope, as many as one entry may look at.
+func (w *work) remove(s *offset.Scope) bool {
+	done := true
+	switch {
+	case s.HasQueue:
+		w.removeQueue(s)
+	case s.Group != "":
+		done = w.removeGroup(s)
+	default:
+		done = w.removeTopic(s)
+	}
+	sc := scope{false, s.Group}
+	if s.Group == "" {
+		sc = scope{true, s.Topic}
+	}
+	floor := w.t.floors.of(s.Group, s.Topic)
+	switch {
+	case w.did:
+		w.t.raiseFloor(sc)
+	case done && !w.rec.Seen && floor > w.a.Base:
+		w.rec.Result.Code = offset.CodeSuperseded
+	case done && !w.rec.Seen:
+		w.did = true
+		w.t.raiseFloor(sc)
+	}
+	if done {
+		w.refuseIfNone()
+	}
+	return done
+}
+
+func (w *work) removeQueue(s *offset.Scope) {
+	p := w.t.live.part(s.Group, s.Broker)
+	if p == nil {
+		return
+	}
+	below, _ := p.nodes.around(byRun, place{&ident{topic: s.Topic}, s.QueueID})
+	if below == nil || below.id.topic != s.Topic {
+		return
+	}
+	if _, ok := below.search(s.QueueID); ok {
+		w.clear(p, below, s.QueueID-1, 1)
+	}
+}
+
+// removeGroup goes through the parts of a group in the order of their brokers.
+func (w *work) removeGroup(s *offset.Scope) bool {
+	g := w.t.live.live[s.Group]
+	if g == nil {
+		return true
+	}
+	brokers := make([]string, 0, len(g.parts))
+	for _, p := range g.parts {
+		if s.HasBroker && p.id.broker != s.Broker || w.rec.Begun && p.id.broker < w.rec.Cursor.Broker {
+			continue
+		}
+		brokers = append(brokers, p.id.broker)
+	}
+	for _, b := range brokers {
+		if !w.removeRuns(s.Group, b, s.Topic) {
+			return false
+		}
+	}
+	return true
+}
+
+// removeTopic goes through the groups of a topic in the order of their names.
+func (w *work) removeTopic(s *offset.Scope) bool {
+	for {
+		id := w.nextPair(s.Topic)
+		switch {
+		case id == nil:
+			return true
+		case w.left <= 0:
+			return false
+		case s.HasBroker && id.broker != s.Broker:
+			w.left--
+		case !w.removeRuns(id.group, id.broker, s.Topic):
+			return false
+		}
+		w.past(id, maxID)
+	}
+}
+
+// nextPair finds the first group on a broker with the topic that the cursor is
+// not behind, nil if there is none. Pairs without a key do not count: a replica
+// that was restored has none of them.
+func (w *work) nextPair(topic string) *ident {
+	k := ident{topic: topic}
+	if w.rec.Begun {
+		k.group, k.broker = w.rec.Cursor.Group, w.rec.Cursor.Broker
+	}
+	c := w.t.live.topics.seek(byTopic, place{&k, 0}, sieve{})
+	for ; ; c.next() {
+		id, ok := c.item()
+		if !ok || id.topic != topic {
+			return nil
+		}
+		if !(w.rec.Begun && w.passed(id)) && w.t.live.holds(id) {
+			return id
+		}
+	}
+}
+
+const maxID = 1<<31 - 1
+
+// passed tells whether the cursor is behind the whole run.
+func (w *work) passed(id *ident) bool {
+	c := &w.rec.Cursor
+	return c.Group == id.group && c.Topic == id.topic && c.Broker == id.broker && c.QueueID == maxID
+}
+
+// past moves the cursor behind a queue of a run.
+func (w *work) past(id *ident, queueID int32) {
+	w.rec.Begun = true
+	w.rec.Cursor = offset.Key{Group: id.group, MessageQueue: offset.MessageQueue{Topic: id.topic, Broker: id.broker, QueueID: queueID}}
+}
+
+// removeRuns removes from one part what is behind the cursor, of one topic or,
+// if that is empty, of all. It reports false when the entry has to end first.
+func (w *work) removeRuns(group, broker, topic string) bool {
+	for {
+		p := w.t.live.part(group, broker)
+		if p == nil {
+			return true
+		}
+		n, after := w.nextNode(p, topic)
+		if n == nil {
+			return true
+		}
+		if w.left <= 0 {
+			return false
+		}
+		id := n.id
+		w.past(id, w.clear(p, n, after, w.left))
+	}
+}
+
+// nextNode finds the first node behind the cursor, and the queue id that it is behind.
+func (w *work) nextNode(p *part, topic string) (*node, int32) {
+	from, after := place{&ident{topic: topic}, -1}, int32(-1)
+	cur := &w.rec.Cursor
+	behind := w.rec.Begun && cur.Group == p.id.group && cur.Broker == p.id.broker && cur.Topic >= topic
+	if behind {
+		from, after = place{&ident{topic: cur.Topic}, cur.QueueID}, cur.QueueID
+	}
+	below, above := p.nodes.around(byRun, from)
+	n := above
+	if behind && below != nil && below.id.topic == cur.Topic && below.queues[len(below.queues)-1].id > after {
+		n = below
+	}
+	if n == nil || topic != "" && n.id.topic != topic {
+		return nil, 0
+	}
+	if n.id.topic != cur.Topic {
+		after = -1
+	}
+	return n, after
+}
+
+// clear removes what a node holds behind after, as long as limit queues reach,
+// but for positions newer than the act, which it counts as left alone. It
+// returns the id of the last queue it has looked at. Where an entry is cut
+// depends on the keys alone, never on how they are laid out in nodes.
+func (w *work) clear(p *part, n *node, after int32, limit int) int32 {
+	t := w.t
+	base, claim := newer(t.live.base, p.base), t.claims.of(n.id.group, n.id.broker)
+	k := offset.Key{Group: n.id.group, MessageQueue: offset.MessageQueue{Topic: n.id.topic, Broker: n.id.broker}}
+	kept := make([]queue, 0, len(n.queues))
+	gone := sum{}
+	for _, q := range n.queues {
+		if q.id <= after || limit == 0 {
+			kept = append(kept, q)
+			continue
+		}
+		limit--
+		w.left--
+		k.QueueID = q.id
+		if w.spare(&k, q.position(base), claim) {
+			kept = append(kept, q)
+			continue
+		}
+		gone = add(gone, q.hash(n.id.hash))
+		w.removed(&k, q.position(base), claim)
+	}
+	if lost := len(n.queues) - len(kept); lost > 0 {
+		w.run.open(t.live, n.id.group, n.id.topic, n.id.broker)
+		w.run.locate(n.first)
+		w.run.retain(kept, gone, lost)
+		w.run.close()
+	}
+	return k.QueueID
+}
+
+// spare tells whether a removal leaves a position alone, and counts it. What an
+// expiry may remove, it has decided for the group.
+func (w *work) spare(k *offset.Key, p offset.Position, claim uint64) bool {
+	w.rec.Seen = true
+	if w.a.Expire != nil {
+		p.Epoch = 0
+	}
+	if !w.newer(p.Epoch, claim) {
+		return false
+	}
+	w.keep(*k)
+	return true
+}
+
+// removed counts and describes one position that goes.
+func (w *work) removed(k *offset.Key, p offset.Position, claim uint64) {
+	w.did = true
+	w.rec.Result.Changed++
+	if p.Pending {
+		w.t.mirror(k, false)
+	}
+	if w.ch.wants() {
+		w.ch.First = append(w.ch.First, Change{Key: cloneKey(*k), Before: stateOf(p, claim), After: absent(w.t.index, claim)})
+	}
+	w.ch.count(1)
+}

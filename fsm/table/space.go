@@ -1,0 +1,202 @@
+package table
+
+import (
+	"slices"
+	"strings"
+)
+
+// space is a set of positions with its indexes: the table's, or what an import
+// has staged. Its trees are what a root holds; the rest is the writer's.
+type space struct {
+	// parts holds every group on every broker, as of the last flush.
+	parts tree[*part]
+	// groups names the brokers that each group has keys on.
+	groups tree[*entry]
+	// topics holds a pair for each topic of a group on a broker, and for a
+	// while (see sweep) some for which there is no key any more, or not yet:
+	// readers look whether there is.
+	topics tree[*ident]
+	// base is that of the last replace of all.
+	base Stamp
+	// queues counts positions, sum adds up their hashes and those of the bases
+	// of groups.
+	queues uint64
+	sum    sum
+
+	// live finds the writer's present parts by group.
+	live map[string]*ref
+	// dirty are the parts that differ from those in parts.
+	dirty []*part
+	gen   uint64
+	// names are those of brokers.
+	names map[string]string
+	// beside is the table's space for what a replace of a group stages: pairs go
+	// there too, before there is a key behind them, so that the swap need not
+	// bring them.
+	beside *space
+}
+
+// entry is a group in the tree of groups. It never changes.
+type entry struct {
+	id *ident
+	// parts are in the order of their brokers.
+	parts []*ident
+}
+
+func (e *entry) place() place   { return place{e.id, 0} }
+func (e *entry) summary() gauge { return gauge{} }
+
+// ref is a group as the writer sees it.
+type ref struct {
+	id *ident
+	// parts are in the order of their brokers; at least one.
+	parts []*part
+}
+
+func newSpace(gen uint64) *space { return &space{live: map[string]*ref{}, names: map[string]string{}, gen: gen} }
+
+// at returns where the part of a broker is, or would be.
+func (r *ref) at(broker string) (int, bool) {
+	if len(r.parts) == 1 && r.parts[0].id.broker == broker {
+		return 0, true
+	}
+	return slices.BinarySearchFunc(r.parts, broker, func(p *part, b string) int { return strings.Compare(p.id.broker, b) })
+}
+
+// part returns the writer's present part, nil if there is none.
+func (s *space) part(group, broker string) *part {
+	r := s.live[group]
+	if r == nil {
+		return nil
+	}
+	i, ok := r.at(broker)
+	if !ok {
+		return nil
+	}
+	return r.parts[i]
+}
+
+// own returns p, or the copy of it that takes its place, ready to be changed.
+func (s *space) own(p *part) *part {
+	if p.gen == s.gen {
+		return p
+	}
+	c := *p
+	c.gen = s.gen
+	r := s.live[p.id.group]
+	i, _ := r.at(p.id.broker)
+	r.parts[i] = &c
+	s.dirty = append(s.dirty, &c)
+	return &c
+}
+
+// create adds an empty part.
+func (s *space) create(group, broker string) *part {
+	r := s.live[group]
+	if r == nil {
+		group = strings.Clone(group)
+		r = &ref{id: newIdent(group, "", "")}
+		s.live[group] = r
+	}
+	p := &part{gen: s.gen, id: newIdent(r.id.group, "", s.broker(broker))}
+	s.attach(r, p)
+	return p
+}
+
+// attach adds a part, owned, to its group.
+func (s *space) attach(r *ref, p *part) {
+	i, _ := r.at(p.id.broker)
+	grown := make([]*part, 0, len(r.parts)+1)
+	grown = append(append(grown, r.parts[:i]...), p)
+	r.parts = append(grown, r.parts[i:]...)
+	s.dirty = append(s.dirty, p)
+	s.show(r)
+}
+
+// bury takes a part out of the table, with all that is still in it.
+func (s *space) bury(p *part) {
+	p = s.own(p)
+	p.dead = true
+	s.queues -= p.queues
+	s.sum = sub(s.sum, p.sum)
+	r := s.live[p.id.group]
+	i, _ := r.at(p.id.broker)
+	r.parts = slices.Delete(r.parts, i, i+1)
+	if len(r.parts) > 0 {
+		s.show(r)
+		return
+	}
+	delete(s.live, p.id.group)
+	s.groups.del(byGroup, s.gen, place{r.id, 0}, gauge{})
+}
+
+// show brings the tree of groups up to date.
+func (s *space) show(r *ref) {
+	e := &entry{id: r.id, parts: make([]*ident, len(r.parts))}
+	for i, p := range r.parts {
+		e.parts[i] = p.id
+	}
+	s.groups.put(byGroup, s.gen, e, gauge{})
+}
+
+// maxNames is how many names of brokers a space remembers to keep each once.
+const maxNames = 4096
+
+// broker returns the name as it is kept already.
+func (s *space) broker(name string) string {
+	if known, ok := s.names[name]; ok {
+		return known
+	}
+	if len(s.names) >= maxNames {
+		clear(s.names)
+	}
+	name = strings.Clone(name)
+	s.names[name] = name
+	return name
+}
+
+// pair returns the ident of a topic of a part, from the tree of topics or new in it.
+func (s *space) pair(p *part, topic string) *ident {
+	k := place{&ident{group: p.id.group, topic: topic, broker: p.id.broker}, 0}
+	below, above := s.topics.around(byTopic, k)
+	switch {
+	case below != nil && byTopic.compare(place{below, 0}, k) == 0:
+		return below
+	case below != nil && below.topic == topic:
+		topic = below.topic
+	case above != nil && above.topic == topic:
+		topic = above.topic
+	default:
+		topic = strings.Clone(topic)
+	}
+	id := newIdent(p.id.group, topic, p.id.broker)
+	s.topics.put(byTopic, s.gen, id, gauge{})
+	if b := s.beside; b != nil {
+		if _, ok := b.topics.get(byTopic, place{id, 0}); !ok {
+			b.topics.put(byTopic, b.gen, id, gauge{})
+		}
+	}
+	return id
+}
+
+// holds tells whether there is a key behind a pair of the tree of topics.
+func (s *space) holds(id *ident) bool {
+	p := s.part(id.group, id.broker)
+	return p != nil && p.has(id.topic)
+}
+
+// flush brings the tree of parts up to date; readers of the trees see all from
+// then on. The caller publishes and moves on to another generation.
+func (s *space) flush() {
+	for _, p := range s.dirty {
+		if p.dead {
+			s.parts.del(byBroker, s.gen, p.place(), p.shown)
+			continue
+		}
+		was := p.shown
+		p.shown = p.summary()
+		s.parts.put(byBroker, s.gen, p, was)
+	}
+	clear(s.dirty)
+	s.dirty = s.dirty[:0]
+}

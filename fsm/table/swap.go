@@ -1,0 +1,141 @@
+package table
+
+import "github.com/tidemark-mq/tidemark/offset"
+
+// swap ends a replace: what is staged takes the place of what is there, all in
+// this entry, without a look at any key.
+func (w *work) swap() offset.ActResult {
+	t, imp := w.t, w.t.imp
+	if imp.staged == nil || imp.status.Next < imp.status.Chunks {
+		return w.rec.Result
+	}
+	if t.lastAct > w.a.Base || w.a.Claim > 0 && t.lostReplace(w.a.Claim, imp.status.Group) {
+		return offset.ActResult{Code: offset.CodeSuperseded, Index: t.index, Next: imp.status.Next}
+	}
+	w.describeSwap()
+	w.rec.Result.Changed = imp.staged.queues
+	if imp.status.Group == "" {
+		t.replaceAll(imp.staged)
+	} else {
+		t.replaceGroup(imp.staged, imp.status.Group)
+	}
+	t.imp, w.did = nil, true
+	return w.end(true)
+}
+
+// replaceAll puts the staged space in the place of the table's. All it brings
+// has the index and time of this entry.
+func (t *Table) replaceAll(staged *space) {
+	staged.base = Stamp{t.index, t.time}
+	t.live, t.stale = staged, nil
+	t.floors = t.floors.own(t.gen)
+	t.floors.moveAll(t.index)
+}
+
+// replaceGroup exchanges the parts of one group.
+func (t *Table) replaceGroup(staged *space, group string) {
+	if old := t.live.live[group]; old != nil {
+		for len(old.parts) > 0 {
+			p := old.parts[len(old.parts)-1]
+			t.stale = append(t.stale, sweep{p.id, p.nodes.all(sieve{})})
+			t.live.bury(p)
+		}
+	}
+	if g := staged.live[group]; g != nil {
+		for _, p := range g.parts {
+			t.live.adopt(p, Stamp{t.index, t.time})
+		}
+	}
+	t.raiseFloor(scope{false, group})
+}
+
+// adopt takes over a part of another space, and gives it a base.
+func (s *space) adopt(p *part, base Stamp) {
+	c := *p
+	c.gen, c.base, c.shown, c.dead = s.gen, base, gauge{}, false
+	c.sum = add(c.sum, hashBase(c.id.hash, base))
+	r := s.live[c.id.group]
+	if r == nil {
+		r = &ref{id: newIdent(c.id.group, "", "")}
+		s.live[c.id.group] = r
+	}
+	s.queues += c.queues
+	s.sum = add(s.sum, c.sum)
+	s.attach(r, &c)
+}
+
+// describeSwap counts what is brought in, and describes the first of it.
+func (w *work) describeSwap() {
+	t, staged := w.t, w.t.imp.staged
+	base := Stamp{t.index, t.time}
+	for g := staged.groups.all(sieve{}); w.ch.wants(); g.next() {
+		e, ok := g.item()
+		if !ok {
+			break
+		}
+		for _, p := range staged.live[e.id.group].parts {
+			for c := p.nodes.all(sieve{}); w.ch.wants(); c.next() {
+				n, ok := c.item()
+				if !ok {
+					break
+				}
+				w.describeNode(n, base)
+			}
+		}
+	}
+	w.ch.count(staged.queues)
+}
+
+func (w *work) describeNode(n *node, base Stamp) {
+	for i := range n.queues {
+		if !w.ch.wants() {
+			return
+		}
+		k := offset.Key{Group: n.id.group, MessageQueue: offset.MessageQueue{Topic: n.id.topic, Broker: n.id.broker, QueueID: n.queues[i].id}}
+		claim := w.t.claims.of(k.Group, k.Broker)
+		w.ch.First = append(w.ch.First, Change{k, w.t.state(&w.run, &k), stateOf(n.queues[i].position(base), claim)})
+	}
+}
+
+// dropStaged ends the import under way without a trace of what it staged.
+func (t *Table) dropStaged() {
+	if s := t.imp.staged; s != nil && t.imp.status.Group != "" {
+		if g := s.live[t.imp.status.Group]; g != nil {
+			for _, p := range g.parts {
+				t.stale = append(t.stale, sweep{p.id, p.nodes.all(sieve{})})
+			}
+		}
+	}
+	t.imp = nil
+}
+
+// sweep is a part that is gone; its pairs are still in the tree of topics, which
+// no answer and no decision depends on.
+type sweep struct {
+	id   *ident
+	left cursor[*node]
+}
+
+// sweepPairs is how many pairs of parts that are gone one Publish looks at: about 3 ms.
+const sweepPairs = 1024
+
+// sweep takes pairs without a key out of the tree of topics, a few at a time.
+func (t *Table) sweep() {
+	for left := sweepPairs; left > 0 && len(t.stale) > 0; left-- {
+		s := &t.stale[0]
+		n, ok := s.left.item()
+		if !ok {
+			t.stale = t.stale[1:]
+			continue
+		}
+		if !t.live.holds(n.id) && !t.staging(n.id) {
+			t.live.topics.del(byTopic, t.gen, place{n.id, 0}, gauge{})
+		}
+		s.left.next()
+	}
+}
+
+// staging tells whether a replace of a group is about to bring the pair in.
+func (t *Table) staging(id *ident) bool {
+	return t.imp != nil && t.imp.staged != nil && t.imp.status.Group == id.group && t.imp.staged.holds(id)
+}

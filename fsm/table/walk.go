@@ -1,0 +1,178 @@
+package table
+
+import "github.com/tidemark-mq/tidemark/offset"
+
+// List returns one page. Of its Meta, only Cluster, Index and LastAct are set.
+// Its cost follows from the rows of the page and the brokers that a group has
+// keys on, never from how many other groups there are.
+func (r *Root) List(l *offset.List) offset.Page {
+	page := offset.Page{Meta: offset.Meta{Cluster: r.cluster, Index: r.index, LastAct: r.lastAct}}
+	limit := l.Limit
+	if limit <= 0 || limit > offset.MaxPage {
+		limit = offset.MaxPage
+	}
+	switch l.What {
+	case offset.ListGroups:
+		page.Names, page.More = r.groupNames(l, limit)
+	case offset.ListTopics:
+		page.Names, page.More = r.topicNames(l, limit)
+	default:
+		r.Walk(l, func(ks offset.KeyedState) bool {
+			if page.More = len(page.Keys) == limit; page.More {
+				return false
+			}
+			page.Keys = append(page.Keys, ks)
+			return true
+		})
+	}
+	return page
+}
+
+// Walk yields every row of ListKeys from l.After on, in key order, whatever
+// l.Limit is, until yield returns false. l.What is not looked at.
+func (r *Root) Walk(l *offset.List, yield func(offset.KeyedState) bool) {
+	w := walk{r: r, l: l, yield: yield, sieve: sieve{newer: l.NewerThan, pending: l.Pending}}
+	if r.live.base.Index > w.newer {
+		w.newer = 0 // everything is newer: it was brought in since
+	}
+	switch {
+	case l.Group != "":
+		w.group(l.Group)
+	case l.Topic != "":
+		w.topic()
+	case l.HasBroker:
+		w.sift([]string{l.Broker})
+	default:
+		w.sift(r.live.brokers())
+	}
+}
+
+// walk is one Walk.
+type walk struct {
+	r     *Root
+	l     *offset.List
+	yield func(offset.KeyedState) bool
+	// sieve is what whole pages and nodes may be left out by. A key that has only
+	// a claim newer than asked for is not in it: groups and brokers that have
+	// such a claim are looked at whole.
+	sieve
+	// stop: yield wants no more.
+	stop bool
+}
+
+// sift goes through the groups that have keys on the brokers, those that cannot
+// hold what is looked for left out.
+func (w *walk) sift(brokers []string) {
+	from := ""
+	if w.l.After != nil {
+		from = w.l.After.Group
+	}
+	list := make([]cursor[*part], len(brokers))
+	for i, b := range brokers {
+		list[i] = w.r.live.parts.seek(byBroker, place{&ident{group: from, broker: b}, 0}, w.sieveOf("", b, Stamp{}))
+	}
+	var claimed []string
+	if w.newer > 0 {
+		claimed = w.r.claims.newerGroups(w.newer)
+		for len(claimed) > 0 && claimed[0] < from {
+			claimed = claimed[1:]
+		}
+	}
+	for !w.stop {
+		g, ok := least(list, brokers, claimed)
+		if !ok {
+			return
+		}
+		w.group(g)
+		for i := range list {
+			if p, ok := list[i].item(); ok && p.id.group == g && p.id.broker == brokers[i] {
+				list[i].next()
+			}
+		}
+		if len(claimed) > 0 && claimed[0] == g {
+			claimed = claimed[1:]
+		}
+	}
+}
+
+// least returns the first group that any of the lists stands at.
+func least(list []cursor[*part], brokers, claimed []string) (g string, ok bool) {
+	if len(claimed) > 0 {
+		g, ok = claimed[0], true
+	}
+	for i := range list {
+		if p, has := list[i].item(); has && p.id.broker == brokers[i] && (!ok || p.id.group < g) {
+			g, ok = p.id.group, true
+		}
+	}
+	return g, ok
+}
+
+// sieveOf is what may be left out of a group on a broker: nothing for its
+// indexes, if they are all newer by a claim or a replace.
+func (w *walk) sieveOf(group, broker string, base Stamp) sieve {
+	s := w.sieve
+	if s.newer > 0 && (base.Index > s.newer || w.r.claims.of(group, broker) > s.newer) {
+		s.newer = 0
+	}
+	return s
+}
+
+// topic goes through the groups of a topic.
+func (w *walk) topic() {
+	k := ident{topic: w.l.Topic}
+	if w.l.After != nil {
+		k.group = w.l.After.Group
+	}
+	last := ""
+	for c := w.r.live.topics.seek(byTopic, place{&k, 0}, sieve{}); !w.stop; c.next() {
+		id, ok := c.item()
+		if !ok || id.topic != w.l.Topic {
+			return
+		}
+		if id.group != last && (!w.l.HasBroker || id.broker == w.l.Broker) {
+			last = id.group
+			w.group(last)
+		}
+	}
+}
+
+// group yields what is looked for of one group.
+func (w *walk) group(name string) {
+	after := w.l.After
+	if after != nil && after.Group != name {
+		if after.Group > name {
+			return
+		}
+		after = nil
+	}
+	m := w.r.live.merge(name, func(p *part) (sieve, bool) {
+		return w.sieveOf(name, p.id.broker, p.base), !w.l.HasBroker || p.id.broker == w.l.Broker
+	}, w.l.Topic, after)
+	for !w.stop {
+		p, n := m.next()
+		if n == nil || w.l.Topic != "" && n.id.topic != w.l.Topic {
+			return
+		}
+		w.node(p, n, after)
+	}
+}
+
+// node yields what is looked for of one node.
+func (w *walk) node(p *part, n *node, after *offset.Key) {
+	base := newer(w.r.live.base, p.base)
+	claim := w.r.claims.of(n.id.group, n.id.broker)
+	k := offset.Key{Group: n.id.group, MessageQueue: offset.MessageQueue{Topic: n.id.topic, Broker: n.id.broker}}
+	for i := range n.queues {
+		k.QueueID = n.queues[i].id
+		st := stateOf(n.queues[i].position(base), claim)
+		switch {
+		case after != nil && k.Compare(*after) <= 0:
+		case w.pending && !st.Position.Pending:
+		case w.newer > 0 && st.Position.Index <= w.newer && st.Epoch <= w.newer:
+		case !w.yield(offset.KeyedState{Key: k, KeyState: st}):
+			w.stop = true
+			return
+		}
+	}
+}
