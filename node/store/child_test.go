@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // childEnv makes the test binary do one job on the folder in childDir instead of
@@ -67,6 +69,9 @@ func (c *child) say(t *testing.T, line string) {
 	}
 }
 
+// breakSync switches syncing off, in a build that can.
+var breakSync func(*Unsafe)
+
 // runChild does the job and returns the exit code.
 func runChild(job string) int {
 	stdin := bufio.NewReader(os.Stdin)
@@ -74,6 +79,14 @@ func runChild(job string) int {
 	switch job {
 	case "hold": // has the folder until told
 	case "append": // appends entry by entry, telling of each
+	case "append-unsynced": // the same without a sync
+		breakSync(&cfg.Unsafe)
+	case "append-large": // the same with 128 KiB each, on a file that may have 20 MiB
+		limit := unix.Rlimit{Cur: 20 << 20, Max: 20 << 20}
+		if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &limit); err != nil {
+			fmt.Println(err)
+			return 1
+		}
 	case "pause": // is inside a write until told
 		cfg.HangAfter = time.Second
 		cfg.Unsafe.Fault = func(op Op) error {
@@ -98,7 +111,7 @@ func runChild(job string) int {
 	case "hold":
 		fmt.Println("open")
 		_, _ = stdin.ReadString('\n')
-	case "append":
+	case "append", "append-unsynced":
 		for i := uint64(1); i <= 20; i++ {
 			if err := s.Log().StoreLogs(entries(i, i, 1)); err != nil {
 				fmt.Println(err)
@@ -106,12 +119,29 @@ func runChild(job string) int {
 			}
 			fmt.Printf("stored %d\n", i)
 		}
+	case "append-large":
+		return appendLarge(s)
 	case "pause":
 		fmt.Println(strings.ReplaceAll(fmt.Sprint(s.Log().StoreLogs(entries(1, 1, 1))), "\n", " "))
 	}
 	if err := s.Close(); err != nil {
 		fmt.Println(err)
 		return 1
+	}
+	return 0
+}
+
+func appendLarge(s *Store) int {
+	for i := uint64(1); i <= 1000; i++ {
+		batch := entries(i, i, 1)
+		batch[0].Data = make([]byte, 128<<10)
+		if err := s.Log().StoreLogs(batch); err != nil {
+			fmt.Println(err)
+			var f *Failure
+			errors.As(err, &f)
+			return f.Cause.ExitCode()
+		}
+		fmt.Printf("stored %d\n", i)
 	}
 	return 0
 }

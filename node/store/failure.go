@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 )
 
@@ -101,10 +102,11 @@ func (f *Failure) advice() string {
 	}
 }
 
-// causeOf sorts an error of the disk.
+// causeOf sorts an error of the disk. The log file's library gives some of them
+// as text only, so the text is looked at too.
 func causeOf(err error) Cause {
 	for _, full := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
-		if errors.Is(err, full) {
+		if errors.Is(err, full) || strings.Contains(err.Error(), full.Error()) {
 			return CauseDiskFull
 		}
 	}

@@ -177,3 +177,5 @@ func capture() (hclog.Logger, *bytes.Buffer) {
 	var buf bytes.Buffer
 	return hclog.New(&hclog.LoggerOptions{Output: &buf, Level: hclog.Debug}), &buf
 }
+
+func readerOf(data []byte) io.Reader { return bytes.NewReader(data) }

@@ -2,8 +2,6 @@ package store
 
 import (
 	"cmp"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -29,11 +27,29 @@ type SnapshotInfo struct {
 }
 
 // snapshotName makes the name of a snapshot's folder. Index and term are in it,
-// so that a snapshot that can't be read is still known to have been there.
-func snapshotName(index, term uint64) string {
-	var random [4]byte
-	_, _ = rand.Read(random[:]) // never fails
-	return fmt.Sprintf("%020d-%020d-%s", index, term, hex.EncodeToString(random[:]))
+// so that a snapshot that can't be read is still known to have been there. The
+// number orders those of one index by age: a leader may install one again.
+func snapshotName(index, term uint64, number uint32) string {
+	return fmt.Sprintf("%020d-%020d-%08x", index, term, number)
+}
+
+// makeSnapshotDir makes the folder for a new snapshot, under a name that ends in
+// .tmp, and returns the name without that.
+func makeSnapshotDir(dir string, index, term uint64) (string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", err
+	}
+	number := uint32(0)
+	prefix := strings.TrimSuffix(snapshotName(index, term, 0), "00000000")
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), tmpSuffix), prefix)
+		if n, err := strconv.ParseUint(rest, 16, 32); ok && err == nil {
+			number = max(number, uint32(n)+1)
+		}
+	}
+	name := snapshotName(index, term, number)
+	return name, os.Mkdir(filepath.Join(dir, name+tmpSuffix), folderMode)
 }
 
 var snapshotPattern = regexp.MustCompile(`^(\d{20})-(\d{20})-[0-9a-f]{8}$`)

@@ -34,14 +34,18 @@ type sink struct {
 
 func newSink(s *snapshots, meta snapshotMeta, rate int) (*sink, error) {
 	k := &sink{
-		store: s, meta: meta, id: snapshotName(meta.Index, meta.Term),
+		store: s, meta: meta,
 		pace: newPacer(rate, s.closed), buf: make([]byte, 0, chunkBytes),
 	}
-	k.tmp = filepath.Join(s.dir, k.id+tmpSuffix)
-	err := s.guard.watched(OpSnapshot, func() error { return os.Mkdir(k.tmp, folderMode) })
-	if err == nil {
-		k.file, err = os.OpenFile(filepath.Join(k.tmp, dataName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	err := s.guard.watched(OpSnapshot, func() (err error) {
+		k.id, err = s.makeDir(meta.Index, meta.Term)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("creating snapshot: %w", err)
 	}
+	k.tmp = filepath.Join(s.dir, k.id+tmpSuffix)
+	k.file, err = os.OpenFile(filepath.Join(k.tmp, dataName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 	if err != nil {
 		err = fmt.Errorf("creating snapshot: %w", err)
 		k.abandon(err)

@@ -317,7 +317,7 @@ func TestPace(t *testing.T) {
 
 func TestOpenOfAnIDThatIsNone(t *testing.T) {
 	s := open(t, Config{Dir: storeDir(t)})
-	for _, id := range []string{"", "..", "../store.json", snapshotName(1, 1) + "/../..", snapshotName(7, 7)} {
+	for _, id := range []string{"", "..", "../store.json", snapshotName(1, 1, 0) + "/../..", snapshotName(7, 7, 0)} {
 		if _, _, err := s.Snapshots().Open(id); err == nil {
 			t.Errorf("%q opened", id)
 		}
@@ -337,6 +337,19 @@ func TestOldestReaderKeepsItsSnapshot(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 	must(t, r.Close())
+}
+
+// TestSameIndexAgain: of several snapshots of one index the last one is kept and
+// used.
+func TestSameIndexAgain(t *testing.T) {
+	s := open(t, Config{Dir: storeDir(t), KeepSnapshots: 1})
+	for i := range 12 {
+		id := snapshot(t, s, 5, 1, []byte{byte(i)})
+		metas, err := s.Snapshots().List()
+		if err != nil || len(metas) != 1 || metas[0].ID != id {
+			t.Fatalf("after %s: %+v, %v", id, metas, err)
+		}
+	}
 }
 
 func FuzzParseMeta(f *testing.F) {

@@ -133,6 +133,13 @@ func (s *snapshots) Create(version raft.SnapshotVersion, index, term uint64, con
 	}, pace)
 }
 
+// makeDir makes a new snapshot's folder; two at once get two names.
+func (s *snapshots) makeDir(index, term uint64) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return makeSnapshotDir(s.dir, index, term)
+}
+
 // checkFits refuses a snapshot of another history than those that are here.
 func (s *snapshots) checkFits(index, term uint64) error {
 	infos, err := scanSnapshots(s.dir)
