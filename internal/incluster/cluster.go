@@ -1,0 +1,293 @@
+// Package incluster starts clusters inside a test: members over an in-memory
+// network, with real files in temporary folders. It is for tests of this
+// module; tidemarktest is what users get.
+package incluster
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/node"
+	"github.com/tidemark-mq/tidemark/offset"
+	"github.com/tidemark-mq/tidemark/transport/memnet"
+)
+
+// Operator is the principal that the cluster's own calls use.
+var Operator = auth.Principal{Name: "operator", From: "test"}
+
+// Patience is how long a condition may take before the test fails.
+const Patience = 20 * time.Second
+
+// Cluster is a set of members on one network. It is stopped with the test.
+type Cluster struct {
+	TB      testing.TB
+	Net     *memnet.Network
+	Members []*Member
+
+	logs *logs
+}
+
+// Member is one member, running or not.
+type Member struct {
+	// Name is its name, and its host's: members are n1, n2, and so on.
+	Name string
+	// Dir is its data folder, which stays when it stops.
+	Dir string
+	// Config is what the next start uses, but for the listener.
+	Config node.Config
+	// Node is the running node, or the one that ran last.
+	Node *node.Node
+
+	cluster *Cluster
+	done    chan struct{} // closed when Run has returned; nil before the first start
+	err     error         // what Run returned; read after done
+}
+
+// Option changes the configuration of a member before its first start.
+type Option func(m *Member)
+
+// Start founds a cluster of n members and waits until all are ready.
+func Start(tb testing.TB, n int, options ...Option) *Cluster {
+	tb.Helper()
+	c := New(tb, n, options...)
+	for _, m := range c.Members {
+		m.Start()
+	}
+	c.WaitReady(c.Members...)
+	return c
+}
+
+// New makes the members of a cluster without starting them.
+func New(tb testing.TB, n int, options ...Option) *Cluster {
+	tb.Helper()
+	seed := time.Now().UnixNano()
+	c := &Cluster{TB: tb, Net: memnet.New(seed), logs: &logs{}}
+	tb.Cleanup(func() {
+		c.Stop()
+		if tb.Failed() {
+			tb.Logf("network seed %d; log of the members:\n%s", seed, c.logs.tail(60_000))
+		}
+	})
+	var founders []node.Founder
+	for i := range n {
+		name := fmt.Sprintf("n%d", i+1)
+		founders = append(founders, node.Founder{Name: name, Peer: name + ":7412"})
+	}
+	for _, f := range founders {
+		c.add(f.Name, founders, options)
+	}
+	return c
+}
+
+// Add makes a further member, which belongs to no cluster yet, and starts it.
+func (c *Cluster) Add(options ...Option) *Member {
+	c.TB.Helper()
+	m := c.add(fmt.Sprintf("n%d", len(c.Members)+1), nil, options)
+	m.Start()
+	return m
+}
+
+func (c *Cluster) add(name string, founders []node.Founder, options []Option) *Member {
+	m := &Member{Name: name, Dir: filepath.Join(c.TB.TempDir(), name), cluster: c}
+	m.Config = node.Config{
+		Name: name, Dir: m.Dir,
+		AdvertisePeer: name + ":7412", AdvertiseAPI: name + ":7411",
+		InitialCluster: founders,
+		Logger:         hclog.New(&hclog.LoggerOptions{Name: name, Level: hclog.Debug, Output: c.logs}),
+		Version:        "test",
+	}
+	m.Config.Dial = c.Net.Host(name).Dial
+	for _, o := range options {
+		o(m)
+	}
+	c.Members = append(c.Members, m)
+	return m
+}
+
+// Start runs the member over what its folder holds.
+func (m *Member) Start() {
+	tb := m.cluster.TB
+	tb.Helper()
+	l, err := m.cluster.Net.Host(m.Name).Listen(":7412")
+	if err != nil {
+		tb.Fatalf("%s can't listen: %v", m.Name, err)
+	}
+	cfg := m.Config
+	cfg.PeerListener = l
+	n, err := node.New(cfg)
+	if err != nil {
+		tb.Fatalf("%s: %v", m.Name, err)
+	}
+	m.Node, m.done = n, make(chan struct{})
+	done := m.done
+	go func() {
+		defer close(done)
+		m.err = n.Run(context.Background())
+	}()
+}
+
+// Stop ends the member as SIGTERM does, and returns what Run returned.
+func (m *Member) Stop() error {
+	if m.done == nil {
+		return nil
+	}
+	m.Node.Close()
+	<-m.done
+	return m.err
+}
+
+// Kill ends the member so that nobody hears of it any more; what it would
+// still have sent is lost.
+func (m *Member) Kill() {
+	m.cluster.Net.Host(m.Name).Down()
+	m.cluster.Net.Isolate(m.Name)
+	m.Stop()
+	m.cluster.Net.HealAll()
+}
+
+// Wipe removes the data folder of a stopped member.
+func (m *Member) Wipe() {
+	m.cluster.TB.Helper()
+	if err := os.RemoveAll(m.Dir); err != nil {
+		m.cluster.TB.Fatal(err)
+	}
+}
+
+// Wait waits until the member's Run has returned, and returns that.
+func (m *Member) Wait() error {
+	m.cluster.TB.Helper()
+	select {
+	case <-m.done:
+		return m.err
+	case <-time.After(Patience):
+		m.cluster.TB.Fatalf("%s has not ended", m.Name)
+		return nil
+	}
+}
+
+// Running reports whether the member's Run has not returned.
+func (m *Member) Running() bool {
+	if m.done == nil {
+		return false
+	}
+	select {
+	case <-m.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// ID is the member's id, "name/member-id".
+func (m *Member) ID() string { return m.Status().NodeID }
+
+// Status is what the member says of itself.
+func (m *Member) Status() offset.Status {
+	s, err := m.Node.Status(context.Background(), Operator, false)
+	if err != nil {
+		m.cluster.TB.Errorf("status of %s: %v", m.Name, err)
+	}
+	return s
+}
+
+// Stop ends all members that run.
+func (c *Cluster) Stop() {
+	c.Net.HealAll()
+	var all sync.WaitGroup
+	for _, m := range c.Members {
+		all.Go(func() { m.Stop() })
+	}
+	all.Wait()
+}
+
+// WaitReady waits until each of the members serves.
+func (c *Cluster) WaitReady(members ...*Member) {
+	c.TB.Helper()
+	for _, m := range members {
+		c.Until(m.Name+" is ready", func() bool {
+			if !m.Running() {
+				c.TB.Fatalf("%s has ended: %v", m.Name, m.err)
+			}
+			return m.Node.Ready() == nil
+		})
+	}
+}
+
+// Until waits for a condition.
+func (c *Cluster) Until(what string, ok func() bool) {
+	c.TB.Helper()
+	deadline := time.Now().Add(Patience)
+	for !ok() {
+		if time.Now().After(deadline) {
+			c.TB.Fatalf("not within %v: %s", Patience, what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// Leader waits until one of the running members leads and has proved it by a
+// read, and returns it.
+func (c *Cluster) Leader() *Member {
+	c.TB.Helper()
+	var leader *Member
+	c.Until("a member leads", func() bool {
+		for _, m := range c.Members {
+			if m.Running() && m.Status().State == "leader" && m.reads() {
+				leader = m
+				return true
+			}
+		}
+		return false
+	})
+	return leader
+}
+
+func (m *Member) reads() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_, err := m.Node.List(ctx, Operator, &offset.List{Limit: 1})
+	return err == nil && m.Status().State == "leader"
+}
+
+// Followers are the running members but for one.
+func (c *Cluster) Followers(leader *Member) []*Member {
+	var list []*Member
+	for _, m := range c.Members {
+		if m != leader && m.Running() {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// logs keeps what the members log, for a test that fails.
+type logs struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+// Write keeps p.
+func (l *logs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *logs) tail(n int) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.buf.Bytes()
+	if len(b) > n {
+		b = b[len(b)-n:]
+	}
+	return string(b)
+}
