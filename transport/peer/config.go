@@ -64,8 +64,8 @@ type Config struct {
 	// MaxConns is how many incoming connections are kept, those that have not
 	// finished their handshake among them; further ones are closed. Default: 256.
 	MaxConns int
-	// MaxCalls is how many calls of one connection run at a time; further ones
-	// wait. Default: 1,024.
+	// MaxCalls is how many calls on one member run at a time; further ones
+	// wait here. Default: 1,024.
 	MaxCalls int
 	// KeepAlive is after how long a silent call connection is asked for a sign
 	// of life, and how long that is waited for. Default: 1 s.

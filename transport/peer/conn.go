@@ -1,0 +1,229 @@
+package peer
+
+import (
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// conn is a connection behind its handshake. The Peer closes it at the end of
+// Run, if nobody has before.
+type conn struct {
+	net.Conn
+	// greeting is what the other side said, zero on a connection of our own;
+	// books.introduce sets it.
+	greeting greeting
+	// heard is when bytes last came, Unix nanoseconds.
+	heard atomic.Int64
+
+	closing sync.Once
+	err     error       // of the first Close
+	onClose func()      // takes it out of the books
+	life    *time.Timer // ends it, where its life is bounded; nil otherwise
+}
+
+// Read reads, and notes when.
+func (c *conn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n > 0 {
+		c.heard.Store(time.Now().UnixNano())
+	}
+	return n, err
+}
+
+// Close closes the connection once.
+func (c *conn) Close() error {
+	c.closing.Do(func() {
+		if c.life != nil {
+			c.life.Stop()
+		}
+		c.err = c.Conn.Close()
+		c.onClose()
+	})
+	return c.err
+}
+
+// books hold the connections of a Peer: which there are, and which process of
+// each member they come from.
+type books struct {
+	mu     sync.Mutex // guards what follows
+	all    map[*conn]struct{}
+	in     int // incoming ones among all, and those in their handshake
+	guests map[string]*guest
+	closed bool
+	empty  chan struct{} // closed once closed is set and all is empty
+}
+
+// guest is a member that has incoming connections here.
+type guest struct {
+	run   RunID
+	conns map[*conn]struct{}
+}
+
+func newBooks() *books {
+	return &books{all: make(map[*conn]struct{}), guests: make(map[string]*guest), empty: make(chan struct{})}
+}
+
+// reserve takes room for an incoming connection; free gives it back.
+func (b *books) reserve(most int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed || b.in >= most {
+		return false
+	}
+	b.in++
+	return true
+}
+
+func (b *books) free() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.in--
+}
+
+// enter notes a connection; offset.ErrClosed after shut.
+func (b *books) enter(c *conn, incoming bool) error {
+	c.heard.Store(time.Now().UnixNano())
+	c.onClose = func() { b.leave(c, incoming) }
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return offset.ErrClosed
+	}
+	b.all[c] = struct{}{}
+	return nil
+}
+
+// introduce notes what the other side said. It is called once, before anybody
+// else has the connection.
+func (b *books) introduce(c *conn, g greeting) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c.greeting = g
+}
+
+func (b *books) leave(c *conn, incoming bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.all, c)
+	if incoming {
+		b.in--
+	}
+	if g := b.guests[c.greeting.id]; g != nil {
+		if delete(g.conns, c); len(g.conns) == 0 {
+			delete(b.guests, c.greeting.id)
+		}
+	}
+	b.settleLocked()
+}
+
+// settleLocked tells shut that nothing is left.
+func (b *books) settleLocked() {
+	if b.closed && len(b.all) == 0 {
+		select {
+		case <-b.empty:
+		default:
+			close(b.empty)
+		}
+	}
+}
+
+// admit notes which process an incoming connection comes from. A second
+// process with the same id is refused while the first is heard; one that has
+// been silent for linger is taken for gone, its connections are closed.
+func (b *books) admit(c *conn, linger time.Duration) error {
+	id, run := c.greeting.id, c.greeting.run
+	b.mu.Lock()
+	g := b.guests[id]
+	var gone []*conn
+	if g != nil && g.run != run {
+		for old := range g.conns {
+			if time.Since(time.Unix(0, old.heard.Load())) < linger {
+				b.mu.Unlock()
+				return offset.Errorf(offset.ErrDenied,
+					"another process (%s) with the identity %s is connected: two run with copies of one data folder; stop one and give it a folder of its own, or wait %v if the other has just died",
+					old.RemoteAddr(), id, linger)
+			}
+			gone = append(gone, old)
+		}
+		g = nil
+	}
+	if g == nil {
+		g = &guest{run: run, conns: make(map[*conn]struct{})}
+		b.guests[id] = g
+	}
+	g.conns[c] = struct{}{}
+	b.mu.Unlock()
+	for _, old := range gone {
+		old.Close()
+	}
+	return nil
+}
+
+// shut closes all connections and lets no more in.
+func (b *books) shut() {
+	b.mu.Lock()
+	b.closed = true
+	list := make([]*conn, 0, len(b.all))
+	for c := range b.all {
+		list = append(list, c)
+	}
+	b.settleLocked()
+	b.mu.Unlock()
+	for _, c := range list {
+		c.Close()
+	}
+	<-b.empty
+}
+
+// queue hands connections from the handshake to who accepts them.
+type queue struct {
+	addr   net.Addr
+	conns  chan *conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newQueue(addr net.Addr) *queue {
+	return &queue{addr: addr, conns: make(chan *conn), closed: make(chan struct{})}
+}
+
+// put waits for somebody to accept c, at most for d; otherwise it closes c.
+func (q *queue) put(c *conn, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case q.conns <- c:
+	case <-t.C:
+		c.Close()
+	case <-q.closed:
+		c.Close()
+	}
+}
+
+// Accept waits for the next connection; net.ErrClosed after Close.
+func (q *queue) Accept() (net.Conn, error) {
+	select {
+	case <-q.closed:
+		return nil, net.ErrClosed
+	default:
+	}
+	select {
+	case c := <-q.conns:
+		return c, nil
+	case <-q.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close ends Accept.
+func (q *queue) Close() error {
+	q.once.Do(func() { close(q.closed) })
+	return nil
+}
+
+// Addr returns where the connections came in.
+func (q *queue) Addr() net.Addr { return q.addr }
