@@ -15,7 +15,7 @@ import (
 // Errors: offset.ErrUnreachable means that nothing was sent, and so does a
 // refusal of the connection (offset.ErrForeignCluster, ErrNotFound, ErrDenied,
 // ErrLevel, ErrNotReady), and offset.ErrBusy where Config.MaxCalls were under way
-the whole time. What the other side answered is the error it
+// the whole time. What the other side answered is the error it
 // answered, with offset.ErrNotLeader among them. A call that was sent and not
 // answered, by a passed deadline or a broken connection, is
 // offset.ErrOutcomeUnknown. So only offset.ErrUnreachable and ErrNotLeader may
