@@ -207,7 +207,7 @@ func start(t *testing.T, network *memnet.Network, host string, change ...func(*C
 }
 
 // within bounds a test's calls.
-func within(t *testing.T, d time.Duration) context.Context {
+func within(t testing.TB, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	t.Cleanup(cancel)
 	return ctx

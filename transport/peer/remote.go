@@ -61,6 +61,9 @@ func (r *Remote) ask(ctx context.Context, f func(context.Context, peerv1connect.
 	if r.id == "" {
 		return offset.Errorf(offset.ErrInvalid, "only Hello and Found can be asked of whoever is at %s", r.addr)
 	}
+	if ctx.Err() != nil {
+		return unreachable(ctx, r.id, r.addr, nil)
+	}
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
