@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
@@ -40,6 +41,10 @@ func (st *stream) write(stall *time.Timer) error {
 		armed = open > 0
 		select {
 		case <-st.wake:
+			// Calls that share a log entry are answered one by one, and each
+			// wakes this goroutine before the next of them has run. Standing
+			// back once lets all of them put their replies first.
+			runtime.Gosched()
 		case <-life.C:
 			armed = false
 			if err := st.send(stall, &tidemarkv1.StreamResponse{}); err != nil {

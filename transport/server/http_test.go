@@ -1,0 +1,324 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/tidemark-mq/tidemark/offset"
+	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
+	"github.com/tidemark-mq/tidemark/transport/api/tidemark/v1/tidemarkv1connect"
+	"github.com/tidemark-mq/tidemark/transport/wire"
+)
+
+func TestOnePortSpeaksAllProtocols(t *testing.T) {
+	w := start(t, Config{})
+	for i, c := range []struct {
+		name   string
+		client *http.Client
+		option []connect.ClientOption
+	}{
+		{"connect over HTTP/2", w.h2, nil},
+		{"connect over HTTP/1.1", w.json, nil},
+		{"connect JSON", w.json, []connect.ClientOption{connect.WithProtoJSON()}},
+		{"gRPC", w.h2, []connect.ClientOption{connect.WithGRPC()}},
+		{"gRPC-Web", w.json, []connect.ClientOption{connect.WithGRPCWeb()}},
+	} {
+		api := tidemarkv1connect.NewOffsetServiceClient(c.client, w.url, c.option...)
+		res, err := api.Commit(t.Context(), connect.NewRequest(commitOf("g", int32(i), 41)))
+		if err != nil || res.Msg.GetOffsets()[0] != 41 || res.Msg.GetMeta().GetLeader() != "n1:7411" {
+			t.Errorf("%s: commit %v, %v", c.name, res, err)
+			continue
+		}
+		got, err := api.Fetch(t.Context(), connect.NewRequest(&tidemarkv1.FetchRequest{Keys: []*tidemarkv1.Key{keyOf("g", int32(i))}}))
+		if err != nil || got.Msg.GetStates()[0].GetPosition().GetOffset() != 41 {
+			t.Errorf("%s: fetch %v, %v", c.name, got, err)
+		}
+		m := commitOf("g", 0, 1)
+		m.ClusterId = ""
+		_, err = api.Commit(t.Context(), connect.NewRequest(m))
+		if err = wire.FromConnectError(err); !errors.Is(err, offset.ErrInvalid) {
+			t.Errorf("%s: a commit without a cluster id: %v", c.name, err)
+		}
+	}
+	if p := w.fake.seen[0]; p.Name != "anonymous" || !strings.HasPrefix(p.From, "127.0.0.1:") {
+		t.Errorf("the principal is %+v", p)
+	}
+}
+
+func TestStreamOverHTTP(t *testing.T) {
+	for name, option := range map[string]connect.ClientOption{"connect": connect.WithProtoJSON(), "grpc": connect.WithGRPC()} {
+		w := start(t, Config{})
+		bidi := tidemarkv1connect.NewOffsetServiceClient(w.h2, w.url, option).Stream(t.Context())
+		for id := uint64(1); id <= 50; id++ {
+			if err := bidi.Send(calls(commitCall(id, commitOf("g", int32(id), int64(id))))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		answered := map[uint64]int64{}
+		for len(answered) < 50 {
+			m, err := bidi.Receive()
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for _, r := range m.Replies {
+				answered[r.Id] = r.GetCommit().GetOffsets()[0]
+			}
+		}
+		for id, got := range answered {
+			if got != int64(id) {
+				t.Errorf("%s: call %d was answered with offset %d", name, id, got)
+			}
+		}
+		if n := w.Stats().Streams; n != 1 {
+			t.Errorf("%s: %d streams are open", name, n)
+		}
+		if err := bidi.CloseRequest(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bidi.Receive(); !errors.Is(err, io.EOF) {
+			t.Errorf("%s: the stream ended with %v", name, err)
+		}
+		_ = bidi.CloseResponse()
+		await(t, "the end of the stream", func() bool { return w.Stats().Streams == 0 })
+	}
+}
+
+func TestTooLargeAMessageEndsTheStreamWithItsReason(t *testing.T) {
+	w := start(t, Config{})
+	bidi := w.offsets().Stream(t.Context())
+	big := &tidemarkv1.FetchRequest{}
+	for range 10_000 {
+		big.Keys = append(big.Keys, keyOf(strings.Repeat("g", 200), 0))
+	}
+	_ = bidi.Send(calls(&tidemarkv1.Call{Id: 1, Call: &tidemarkv1.Call_Fetch{Fetch: big}})) // the answer tells
+	_, err := bidi.Receive()
+	if err = wire.FromConnectError(err); !errors.Is(err, offset.ErrInvalid) || !strings.Contains(err.Error(), "split it") {
+		t.Errorf("the stream ended with %v", err)
+	}
+	_ = bidi.CloseRequest()
+	_ = bidi.CloseResponse()
+}
+
+func TestClientThatGoesAwayEndsItsCalls(t *testing.T) {
+	f, g := newFake(), gate{make(chan struct{})}
+	f.before = g.hold("commit")
+	w := start(t, Config{Service: f})
+	ctx, cancel := context.WithCancel(t.Context())
+	bidi := w.offsets().Stream(ctx)
+	if err := bidi.Send(calls(commitCall(1, commitOf("g", 0, 5)))); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the call", func() bool { return w.Stats().Calls == 1 })
+	cancel()
+	await(t, "its end", func() bool { st := w.Stats(); return st.Calls == 0 && st.Streams == 0 && st.Bytes == 0 })
+	_ = bidi.CloseResponse()
+}
+
+func TestShutdownAnswersWhatWasTaken(t *testing.T) {
+	f, g := newFake(), gate{make(chan struct{})}
+	f.before = g.hold("commit")
+	w := start(t, Config{Service: f})
+	bidi := w.offsets().Stream(t.Context())
+	if err := bidi.Send(calls(commitCall(1, commitOf("g", 0, 5)))); err != nil {
+		t.Fatal(err)
+	}
+	var unary sync.WaitGroup
+	unary.Go(func() {
+		res, err := w.offsets().Commit(t.Context(), connect.NewRequest(commitOf("g", 1, 6)))
+		if err != nil || res.Msg.GetOffsets()[0] != 6 {
+			t.Errorf("the unary call under way: %v, %v", res, err)
+		}
+	})
+	await(t, "both calls", func() bool { return w.Stats().Calls == 2 })
+	stopped := make(chan error, 1)
+	go func() { stopped <- w.Shutdown(context.Background()) }()
+	for {
+		m, err := bidi.Receive()
+		if err != nil {
+			t.Fatalf("before closing was said: %v", err)
+		}
+		if m.Closing {
+			break
+		}
+	}
+	if _, body := w.getDirect("/readyz"); !strings.Contains(body, "stopping") {
+		t.Errorf("/readyz says %q", body)
+	}
+	close(g.open)
+	for answered := false; ; {
+		m, err := bidi.Receive()
+		if errors.Is(err, io.EOF) && answered {
+			break
+		}
+		if err != nil {
+			t.Fatalf("answered: %v, then %v", answered, err)
+		}
+		for _, r := range m.Replies {
+			answered = r.GetCommit().GetOffsets()[0] == 5
+		}
+	}
+	_ = bidi.CloseRequest()
+	_ = bidi.CloseResponse()
+	unary.Wait()
+	if err := <-stopped; err != nil {
+		t.Errorf("Shutdown: %v", err)
+	}
+	if _, err := net.Dial("tcp", w.addr); err == nil {
+		t.Error("the port is still open")
+	}
+}
+
+// getDirect asks the handler without a connection.
+func (w *world) getDirect(path string) (int, string) {
+	r, _ := http.NewRequest(http.MethodGet, path, nil)
+	rec := &recorder{header: http.Header{}}
+	w.Handler().ServeHTTP(rec, r)
+	return rec.status, rec.body.String()
+}
+
+type recorder struct {
+	header http.Header
+	status int
+	body   strings.Builder
+}
+
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) WriteHeader(status int)      { r.status = status }
+func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }
+
+func TestShutdownIsBounded(t *testing.T) {
+	f, g := newFake(), gate{make(chan struct{})}
+	f.before = g.hold("commit")
+	w := start(t, Config{Service: f})
+	bidi := w.offsets().Stream(t.Context())
+	if err := bidi.Send(calls(commitCall(1, commitOf("g", 0, 5)))); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the call", func() bool { return w.Stats().Calls == 1 })
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	err := w.Shutdown(ctx)
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "1 requests were cut off") {
+		t.Errorf("Shutdown: %v", err)
+	}
+	await(t, "the end of the call", func() bool { return w.Stats().Calls == 0 })
+	_ = bidi.CloseResponse()
+}
+
+func TestConnectionsAreBounded(t *testing.T) {
+	for name, limits := range map[string]Limits{
+		"in total":    {Connections: 2},
+		"per address": {PerAddress: 2},
+	} {
+		w := start(t, Config{Limits: limits})
+		var open []net.Conn
+		for range 2 {
+			c, err := net.Dial("tcp", w.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			open = append(open, c)
+		}
+		await(t, "two connections", func() bool { return w.Stats().Connections == 2 })
+		if c := dialAndRead(t, w.addr); c != io.EOF {
+			t.Errorf("%s: the third connection got %v, want to be closed at once", name, c)
+		}
+		if st := w.Stats(); st.RefusedConnections != 1 || st.Connections != 2 {
+			t.Errorf("%s: %+v", name, st)
+		}
+		open[0].Close()
+		await(t, "a free place", func() bool { return w.Stats().Connections == 1 })
+		if status, _ := w.get(t, "/livez"); status != http.StatusOK {
+			t.Errorf("%s: with a free place /livez answers %d", name, status)
+		}
+	}
+}
+
+// dialAndRead gives what a read of a new connection fails with.
+func dialAndRead(t *testing.T, addr string) error {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetReadDeadline(time.Now().Add(patience))
+	_, err = c.Read(make([]byte, 1))
+	return err
+}
+
+func TestSlowRequestsAreCutOff(t *testing.T) {
+	w := start(t, Config{Limits: Limits{Header: 50 * time.Millisecond, Body: 50 * time.Millisecond, Idle: 100 * time.Millisecond}})
+	for name, begin := range map[string]string{
+		"header that never ends": "POST / HTTP/1.1\r\nHost: x\r\n",
+		"nothing at all":         "",
+		"body that never comes":  "POST /tidemark.v1.ClusterService/Status HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{",
+	} {
+		c, err := net.Dial("tcp", w.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(c, begin)
+		_ = c.SetReadDeadline(time.Now().Add(patience))
+		rest, err := io.ReadAll(bufio.NewReader(c))
+		if err != nil {
+			t.Errorf("%s: %v (after %q)", name, err, rest)
+		}
+		if strings.HasPrefix(string(rest), "HTTP/1.1 200") {
+			t.Errorf("%s: answered with %q", name, rest)
+		}
+		c.Close()
+	}
+}
+
+// A call may take longer than its body may: the bound on reading must not end it.
+func TestLongCallOverHTTP1(t *testing.T) {
+	f, g := newFake(), gate{make(chan struct{})}
+	f.before = g.hold("commit")
+	w := start(t, Config{Service: f, Limits: Limits{Body: 50 * time.Millisecond}})
+	time.AfterFunc(200*time.Millisecond, func() { close(g.open) })
+	if status, answer := w.post(t, "OffsetService/Commit", commitJSON("g", "t", "5")); status != http.StatusOK {
+		t.Errorf("a call of 200 ms: %d %v", status, answer)
+	}
+}
+
+func TestPanicOfAUnaryCall(t *testing.T) {
+	f := newFake()
+	f.before = func(context.Context, string) error { panic("broken") }
+	w := start(t, Config{Service: f})
+	status, answer := w.post(t, "ClusterService/Status", `{}`)
+	if status != http.StatusGatewayTimeout || !strings.Contains(fmt.Sprint(answer["message"]), "fault inside the server") {
+		t.Errorf("%d %v", status, answer)
+	}
+	f.mu.Lock()
+	f.before = nil
+	f.mu.Unlock()
+	if status, _ := w.post(t, "ClusterService/Status", `{}`); status != http.StatusOK {
+		t.Errorf("the next call: %d", status)
+	}
+	if n := w.Stats().Panics; n != 1 {
+		t.Errorf("%d panics were counted", n)
+	}
+}
+
+func TestPagePanicBreaksItsRequestOnly(t *testing.T) {
+	w := start(t, Config{Metrics: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") })})
+	if _, err := w.json.Get(w.url + "/metrics"); err == nil {
+		t.Error("a page that panicked was answered")
+	}
+	if status, _ := w.get(t, "/livez"); status != http.StatusOK || w.Stats().Panics != 1 {
+		t.Errorf("/livez %d, %+v", status, w.Stats())
+	}
+}

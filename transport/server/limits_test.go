@@ -1,0 +1,103 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+func TestDefaultsFillWhatIsZero(t *testing.T) {
+	got := Limits{Calls: 7, Stall: time.Second}.withDefaults()
+	want := DefaultLimits()
+	want.Calls, want.Stall = 7, time.Second
+	if got != want {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	if err := DefaultLimits().Validate(); err != nil {
+		t.Errorf("the defaults: %v", err)
+	}
+}
+
+// Each field is validated: none may be 0 or negative.
+func TestEachLimitIsValidated(t *testing.T) {
+	for i := range reflect.TypeFor[Limits]().NumField() {
+		l := DefaultLimits()
+		f := reflect.ValueOf(&l).Elem().Field(i)
+		f.SetInt(-1)
+		if err := l.Validate(); !errors.Is(err, offset.ErrInvalid) {
+			t.Errorf("%s = -1: %v", reflect.TypeFor[Limits]().Field(i).Name, err)
+		}
+		l = Limits{}.withDefaults()
+		if reflect.ValueOf(l).Field(i).Int() == 0 {
+			t.Errorf("%s has no default", reflect.TypeFor[Limits]().Field(i).Name)
+		}
+	}
+	for _, c := range []struct {
+		change func(*Limits)
+		text   string
+	}{
+		{func(l *Limits) { l.Message = offset.MaxRequest - 1 }, "message"},
+		{func(l *Limits) { l.Bytes = int64(l.Message) }, "bytes"},
+		{func(l *Limits) { l.Timeout = l.MaxTimeout + 1 }, "timeout"},
+	} {
+		l := DefaultLimits()
+		c.change(&l)
+		if err := l.Validate(); err == nil || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: %v", c.text, err)
+		}
+	}
+}
+
+func TestAdmissionGivesBackWhatItRefused(t *testing.T) {
+	var busy atomic.Int64
+	a := admission{maxCalls: 2, maxBytes: 10 * answerFactor, busy: &busy}
+	if err := a.take(10); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.take(1); !errors.Is(err, offset.ErrBusy) {
+		t.Errorf("beyond the bytes: %v", err)
+	}
+	if err := a.take(0); err != nil {
+		t.Errorf("within both: %v", err)
+	}
+	if err := a.take(0); !errors.Is(err, offset.ErrBusy) {
+		t.Errorf("beyond the calls: %v", err)
+	}
+	a.release(0)
+	a.release(10)
+	if a.inFlight.Load() != 0 || a.reserved.Load() != 0 || busy.Load() != 2 {
+		t.Errorf("in flight %d, reserved %d, busy %d", a.inFlight.Load(), a.reserved.Load(), busy.Load())
+	}
+}
+
+func TestRunningWaitsForAll(t *testing.T) {
+	var r running
+	if err := r.wait(t.Context()); err != nil {
+		t.Errorf("with nothing running: %v", err)
+	}
+	r.add()
+	r.add()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := r.wait(ended); !errors.Is(err, context.Canceled) || r.count() != 2 {
+		t.Errorf("with an ended context: %v", err)
+	}
+	var waiting sync.WaitGroup
+	for range 2 {
+		waiting.Go(func() {
+			if err := r.wait(t.Context()); err != nil || r.count() != 0 {
+				t.Errorf("wait: %v, %d run", err, r.count())
+			}
+		})
+	}
+	r.done()
+	r.done()
+	waiting.Wait()
+}
