@@ -73,7 +73,7 @@ func (l *loader) End(e *SnapshotEnd) error {
 // building a table. The error is v's or r's, or wraps offset.ErrDamaged, or
 // ErrLevel for a snapshot that a newer build wrote.
 func ScanSnapshot(r io.Reader, v SnapshotVisitor) error {
-	s := snapshotReader{r: bufio.NewReaderSize(r, fullBlock), visitor: v}
+	s := snapshotReader{r: bufio.NewReaderSize(r, 64<<10), visitor: v}
 	if err := s.head(); err != nil {
 		return err
 	}

@@ -70,8 +70,9 @@ func (w *work) removeGroup(s *offset.Scope) bool {
 
 // removeTopic goes through the groups of a topic in the order of their names.
 func (w *work) removeTopic(s *offset.Scope) bool {
+	var id *ident
 	for {
-		id := w.nextPair(s.Topic)
+		id = w.nextPair(s.Topic, id)
 		switch {
 		case id == nil:
 			return true
@@ -79,19 +80,22 @@ func (w *work) removeTopic(s *offset.Scope) bool {
 			return false
 		case s.HasBroker && id.broker != s.Broker:
 			w.left--
+			w.past(id, maxID)
 		case !w.removeRuns(id.group, id.broker, s.Topic):
 			return false
 		}
-		w.past(id, maxID)
 	}
 }
 
-// nextPair finds the first group on a broker with the topic that the cursor is
-// not behind, nil if there is none. Pairs without a key do not count: a replica
-// that was restored has none of them.
-func (w *work) nextPair(topic string) *ident {
+// nextPair finds the first group on a broker with the topic that is behind last
+// or, in the beginning, not before the cursor; nil if there is none. Pairs
+// without a key do not count: a replica that was restored has none of them.
+func (w *work) nextPair(topic string, last *ident) *ident {
 	k := ident{topic: topic}
-	if w.rec.Begun {
+	switch {
+	case last != nil:
+		k.group, k.broker = last.group, after(last.broker)
+	case w.rec.Begun:
 		k.group, k.broker = w.rec.Cursor.Group, w.rec.Cursor.Broker
 	}
 	c := w.t.live.topics.seek(byTopic, place{&k, 0}, sieve{})

@@ -53,7 +53,9 @@ type ref struct {
 	parts []*part
 }
 
-func newSpace(gen uint64) *space { return &space{live: map[string]*ref{}, names: map[string]string{}, gen: gen} }
+func newSpace(gen uint64) *space {
+	return &space{live: map[string]*ref{}, names: map[string]string{}, gen: gen}
+}
 
 // at returns where the part of a broker is, or would be.
 func (r *ref) at(broker string) (int, bool) {
