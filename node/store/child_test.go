@@ -79,6 +79,7 @@ func runChild(job string) int {
 	switch job {
 	case "hold": // has the folder until told
 	case "append": // appends entry by entry, telling of each
+	case "work": // appends, compacts, cuts and snapshots until killed
 	case "append-unsynced": // the same without a sync
 		breakSync(&cfg.Unsafe)
 	case "append-large": // the same with 128 KiB each, on a file that may have 20 MiB
@@ -119,6 +120,8 @@ func runChild(job string) int {
 			}
 			fmt.Printf("stored %d\n", i)
 		}
+	case "work":
+		return work(s)
 	case "append-large":
 		return appendLarge(s)
 	case "pause":
@@ -144,4 +147,44 @@ func appendLarge(s *Store) int {
 		fmt.Printf("stored %d\n", i)
 	}
 	return 0
+}
+
+// work does all that raft does to a disk, over and over, and tells after each
+// round what must be found: the last entry and the newest snapshot.
+func work(s *Store) int {
+	last, _ := s.Log().LastIndex()
+	for {
+		steps := []func() error{
+			func() error { return s.Log().StoreLogs(entries(last+1, last+60, 1)) },
+			func() error { return s.Log().DeleteRange(last+51, last+60) },
+			func() error { return s.Log().StoreLogs(entries(last+51, last+60, 1)) },
+			func() error { return save(s, last+55) },
+			func() error {
+				if last < 1000 {
+					return nil
+				}
+				first, _ := s.Log().FirstIndex()
+				return s.Log().DeleteRange(first, last-900)
+			},
+		}
+		for _, step := range steps {
+			if err := step(); err != nil {
+				fmt.Println(err)
+				return 1
+			}
+		}
+		last += 60
+		fmt.Println(last, last-5)
+	}
+}
+
+func save(s *Store, index uint64) error {
+	sink, err := s.Snapshots().Create(1, index, 1, members, 1, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := sink.Write(noise(3 * chunkBytes)); err != nil {
+		return err
+	}
+	return sink.Close()
 }

@@ -113,6 +113,9 @@ func create(cfg Config, left *marker) (*Store, error) {
 			return nil, fmt.Errorf("removing a half made log file: %w", err)
 		}
 	}
+	if err := os.Chmod(cfg.Dir, folderMode); err != nil { // it may have been made for us, wider
+		return nil, fmt.Errorf("closing the folder to others: %w", err)
+	}
 	m := newMarker(cfg.Member)
 	if err := m.write(cfg.Dir); err != nil {
 		return nil, openFailure(cfg, err)

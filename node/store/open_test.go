@@ -50,6 +50,7 @@ func TestFilesAreTheirOwnersAlone(t *testing.T) {
 	old := syscall.Umask(0)
 	defer syscall.Umask(old)
 	dir := storeDir(t)
+	must(t, os.Mkdir(dir, 0o755))
 	s := open(t, Config{Dir: dir})
 	snapshot(t, s, 1, 1, []byte("x"))
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -61,6 +61,15 @@ type follower struct {
 
 func startFollower(t *testing.T, s *Store) *follower {
 	t.Helper()
+	f, err := newFollower(s)
+	if err != nil {
+		t.Fatalf("starting raft: %v", err)
+	}
+	t.Cleanup(f.stop)
+	return f
+}
+
+func newFollower(s *Store) (*follower, error) {
 	f := &follower{fsm: &counting{}, peers: map[string]*raft.InmemTransport{}}
 	_, f.trans = raft.NewInmemTransport("voter")
 	for _, id := range []string{"A", "B"} {
@@ -73,13 +82,9 @@ func startFollower(t *testing.T, s *Store) *follower {
 	conf.LocalID = "voter"
 	conf.HeartbeatTimeout, conf.ElectionTimeout, conf.LeaderLeaseTimeout = time.Hour, time.Hour, time.Hour
 	conf.Logger = hclog.NewNullLogger()
-	r, err := raft.NewRaft(conf, f.fsm, s.Log(), s.Stable(), s.Snapshots(), f.trans)
-	if err != nil {
-		t.Fatalf("starting raft: %v", err)
-	}
-	f.raft = r
-	t.Cleanup(f.stop)
-	return f
+	var err error
+	f.raft, err = raft.NewRaft(conf, f.fsm, s.Log(), s.Stable(), s.Snapshots(), f.trans)
+	return f, err
 }
 
 func (f *follower) stop() {
@@ -121,4 +126,20 @@ func bootstrapped(t *testing.T, s *Store) {
 	mustAppend(t, s, entries(2, 20, 2))
 	mustAppend(t, s, entries(21, 50, 5))
 	must(t, s.Stable().SetUint64([]byte(keyCurrentTerm), 5))
+}
+
+// commit sends entry index, which follows entry index-1 of term 5, and that it is
+// committed.
+func commit(t *testing.T, f *follower, index uint64) {
+	t.Helper()
+	if !f.lead(t, "A", 6, index-1, 5, entries(index, index, 6)) {
+		t.Fatal("entry rejected")
+	}
+	var resp raft.AppendEntriesResponse
+	err := f.peers["A"].AppendEntries("voter", "voter", &raft.AppendEntriesRequest{
+		RPCHeader: header("A"), Term: 6, Leader: []byte("A"), PrevLogEntry: index, PrevLogTerm: 6, LeaderCommitIndex: index,
+	}, &resp)
+	if err != nil || !resp.Success {
+		t.Fatalf("commit rejected: %+v, %v", resp, err)
+	}
 }
