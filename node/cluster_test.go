@@ -246,7 +246,7 @@ func TestNoLeaderIsSaidWithinTheDeadline(t *testing.T) {
 	m.MustRead(incluster.Key("g", 1), atLeast(meta.Index), 1)
 	c.Members[1].Kill()
 	c.Members[2].Kill()
-	c.Until("the one left knows no leader", func() bool { return errors.Is(m.Node.Ready(), offset.ErrNoLeader) })
+	c.Until("the one left knows no leader", func() bool { return errors.Is(m.Node().Ready(), offset.ErrNoLeader) })
 	began := time.Now()
 	_, _, err := m.Commit(within(t, 300*time.Millisecond), incluster.Key("g", 1), 2, 0, meta.Cluster)
 	if !errors.Is(err, offset.ErrNoLeader) {
@@ -266,7 +266,7 @@ func TestALaggingFollowerGetsASnapshot(t *testing.T) {
 	for i := range 20 {
 		leader.Fill(fmt.Sprintf("g%d", i), 1000, int64(i+1))
 	}
-	index, bytes, _, err := leader.Node.Snapshot(within(t, incluster.Patience), incluster.Operator)
+	index, bytes, _, err := leader.Node().Snapshot(within(t, incluster.Patience), incluster.Operator)
 	if err != nil || index == 0 || bytes == 0 {
 		t.Fatalf("snapshot: index %d, %d bytes, %v", index, bytes, err)
 	}
@@ -300,7 +300,7 @@ func TestAFollowerServesNoLocalReadsBeforeItHasCaughtUp(t *testing.T) {
 			t.Fatalf("a local read before the first contact: %+v, %v; want ErrNotReady", state, err)
 		}
 	}
-	if err := away.Node.Ready(); !errors.Is(err, offset.ErrNotReady) {
+	if err := away.Node().Ready(); !errors.Is(err, offset.ErrNotReady) {
 		t.Errorf("Ready = %v, want ErrNotReady", err)
 	}
 	c.Net.HealAll()
@@ -316,7 +316,7 @@ func TestSingleMember(t *testing.T) {
 	if err := m.Stop(); err != nil {
 		t.Fatalf("Run returned %v", err)
 	}
-	if err := m.Node.Ready(); err == nil {
+	if err := m.Node().Ready(); err == nil {
 		t.Error("a stopped member is ready")
 	}
 	m.Start()
@@ -326,7 +326,7 @@ func TestSingleMember(t *testing.T) {
 
 func TestANodeRunsOnce(t *testing.T) {
 	c := incluster.Start(t, 1)
-	if err := c.Members[0].Node.Run(context.Background()); !errors.Is(err, offset.ErrClosed) {
+	if err := c.Members[0].Node().Run(context.Background()); !errors.Is(err, offset.ErrClosed) {
 		t.Errorf("a second Run: %v", err)
 	}
 	if node.ExitCode(nil) != 0 {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,13 +45,20 @@ type Member struct {
 	Dir string
 	// Config is what the next start uses, but for the listener.
 	Config node.Config
-	// Node is the running node, or the one that ran last.
-	Node *node.Node
 
 	cluster *Cluster
-	done    chan struct{} // closed when Run has returned; nil before the first start
-	err     error         // what Run returned; read after done
+	life    atomic.Pointer[life] // nil before the first start
 }
+
+// life is one run of a member.
+type life struct {
+	node *node.Node
+	done chan struct{} // closed when Run has returned
+	err  error         // what Run returned; read after done
+}
+
+// Node is the running node, or the one that ran last.
+func (m *Member) Node() *node.Node { return m.life.Load().node }
 
 // Option changes the configuration of a member before its first start.
 type Option func(m *Member)
@@ -117,32 +125,33 @@ func (c *Cluster) add(name string, founders []node.Founder, options []Option) *M
 func (m *Member) Start() {
 	tb := m.cluster.TB
 	tb.Helper()
-	l, err := m.cluster.Net.Host(m.Name).Listen(":7412")
+	listener, err := m.cluster.Net.Host(m.Name).Listen(":7412")
 	if err != nil {
 		tb.Fatalf("%s can't listen: %v", m.Name, err)
 	}
 	cfg := m.Config
-	cfg.PeerListener = l
+	cfg.PeerListener = listener
 	n, err := node.New(cfg)
 	if err != nil {
 		tb.Fatalf("%s: %v", m.Name, err)
 	}
-	m.Node, m.done = n, make(chan struct{})
-	done := m.done
-	go func() {
-		defer close(done)
-		m.err = n.Run(context.Background())
+	l := &life{node: n, done: make(chan struct{})}
+	m.life.Store(l)
+	go func() { // Stop waits for it
+		defer close(l.done)
+		l.err = n.Run(context.Background())
 	}()
 }
 
 // Stop ends the member as SIGTERM does, and returns what Run returned.
 func (m *Member) Stop() error {
-	if m.done == nil {
+	l := m.life.Load()
+	if l == nil {
 		return nil
 	}
-	m.Node.Close()
-	<-m.done
-	return m.err
+	l.node.Close()
+	<-l.done
+	return l.err
 }
 
 // Kill ends the member so that nobody hears of it any more; what it would
@@ -165,9 +174,10 @@ func (m *Member) Wipe() {
 // Wait waits until the member's Run has returned, and returns that.
 func (m *Member) Wait() error {
 	m.cluster.TB.Helper()
+	l := m.life.Load()
 	select {
-	case <-m.done:
-		return m.err
+	case <-l.done:
+		return l.err
 	case <-time.After(Patience):
 		m.cluster.TB.Fatalf("%s has not ended", m.Name)
 		return nil
@@ -176,11 +186,12 @@ func (m *Member) Wait() error {
 
 // Running reports whether the member's Run has not returned.
 func (m *Member) Running() bool {
-	if m.done == nil {
+	l := m.life.Load()
+	if l == nil {
 		return false
 	}
 	select {
-	case <-m.done:
+	case <-l.done:
 		return false
 	default:
 		return true
@@ -192,7 +203,7 @@ func (m *Member) ID() string { return m.Status().NodeID }
 
 // Status is what the member says of itself.
 func (m *Member) Status() offset.Status {
-	s, err := m.Node.Status(context.Background(), Operator, false)
+	s, err := m.Node().Status(context.Background(), Operator, false)
 	if err != nil {
 		m.cluster.TB.Errorf("status of %s: %v", m.Name, err)
 	}
@@ -215,9 +226,9 @@ func (c *Cluster) WaitReady(members ...*Member) {
 	for _, m := range members {
 		c.Until(m.Name+" is ready", func() bool {
 			if !m.Running() {
-				c.TB.Fatalf("%s has ended: %v", m.Name, m.err)
+				c.TB.Fatalf("%s has ended: %v", m.Name, m.Wait())
 			}
-			return m.Node.Ready() == nil
+			return m.Node().Ready() == nil
 		})
 	}
 }
@@ -254,7 +265,7 @@ func (c *Cluster) Leader() *Member {
 func (m *Member) reads() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_, err := m.Node.List(ctx, Operator, &offset.List{Limit: 1})
+	_, err := m.Node().List(ctx, Operator, &offset.List{Limit: 1})
 	return err == nil && m.Status().State == "leader"
 }
 

@@ -17,7 +17,7 @@ func Key(group string, queue int32) offset.Key {
 // the caller read.
 func (m *Member) Commit(ctx context.Context, k offset.Key, value int64, epoch uint64, cluster offset.ClusterID) (offset.Verdict, offset.Meta, error) {
 	topics, _ := offset.GroupCommits([]offset.Commit{{Key: k, Offset: value, Epoch: epoch}})
-	verdicts, meta, err := m.Node.Commit(ctx, Operator, &offset.Commits{Cluster: cluster, Topics: topics})
+	verdicts, meta, err := m.Node().Commit(ctx, Operator, &offset.Commits{Cluster: cluster, Topics: topics})
 	if err != nil || len(verdicts) != 1 {
 		return offset.Verdict{}, meta, err
 	}
@@ -26,7 +26,7 @@ func (m *Member) Commit(ctx context.Context, k offset.Key, value int64, epoch ui
 
 // Fetch reads one key through a member.
 func (m *Member) Fetch(ctx context.Context, k offset.Key, at offset.ReadAt) (offset.KeyState, offset.Meta, error) {
-	states, meta, err := m.Node.Fetch(ctx, Operator, &offset.Fetch{At: at, Keys: []offset.Key{k}})
+	states, meta, err := m.Node().Fetch(ctx, Operator, &offset.Fetch{At: at, Keys: []offset.Key{k}})
 	if err != nil || len(states) != 1 {
 		return offset.KeyState{}, meta, err
 	}
@@ -90,7 +90,7 @@ func (m *Member) MustAct(a *offset.Act) offset.ActResult {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
-	page, err := m.Node.List(ctx, Operator, &offset.List{Limit: 1})
+	page, err := m.Node().List(ctx, Operator, &offset.List{Limit: 1})
 	if err != nil {
 		tb.Fatalf("reading a base from %s: %v", m.Name, err)
 	}
@@ -98,7 +98,7 @@ func (m *Member) MustAct(a *offset.Act) offset.ActResult {
 		a.ID = NewActID()
 	}
 	a.Base, a.Cluster = page.Meta.Index, page.Meta.Cluster
-	result, _, err := m.Node.Act(ctx, Operator, a)
+	result, _, err := m.Node().Act(ctx, Operator, a)
 	if err == nil {
 		err = result.Code.Err()
 	}
@@ -123,7 +123,7 @@ func (m *Member) Fill(group string, n int, value int64) {
 		for q := range min(1000, n-from) {
 			t.Queues = append(t.Queues, offset.QueueCommit{QueueID: int32(q), Offset: value})
 		}
-		verdicts, _, err := m.Node.Commit(ctx, Operator, &offset.Commits{Cluster: meta.Cluster, Topics: []offset.TopicCommits{t}})
+		verdicts, _, err := m.Node().Commit(ctx, Operator, &offset.Commits{Cluster: meta.Cluster, Topics: []offset.TopicCommits{t}})
 		if err != nil {
 			tb.Fatalf("filling through %s: %v", m.Name, err)
 		}
