@@ -3,18 +3,22 @@ package server
 import (
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// limitConnections bounds the connections of l, in total and per address. The
-// bound per address is l's own, that on all of them the server's.
-func (s *Server) limitConnections(l net.Listener) net.Listener {
-	return &listener{Listener: l, srv: s, byHost: map[string]int{}}
+// limitConnections bounds the connections of l: open counts them against total,
+// and those of one address are at most perAddress.
+func (s *Server) limitConnections(l net.Listener, open *atomic.Int64, total, perAddress int) net.Listener {
+	return &listener{Listener: l, srv: s, open: open, total: int64(total), perAddress: perAddress, byHost: map[string]int{}}
 }
 
 type listener struct {
 	net.Listener
-	srv *Server
+	srv        *Server
+	open       *atomic.Int64
+	total      int64
+	perAddress int
 
 	mu     sync.Mutex
 	byHost map[string]int
@@ -42,12 +46,11 @@ func (l *listener) Accept() (net.Conn, error) {
 func (l *listener) admit(host string) (bound string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.byHost[host] >= l.srv.limits.PerAddress {
+	if l.byHost[host] >= l.perAddress {
 		return "connections per address"
 	}
-	open := &l.srv.counters.connections
-	if open.Add(1) > int64(l.srv.limits.Connections) {
-		open.Add(-1)
+	if l.open.Add(1) > l.total {
+		l.open.Add(-1)
 		return "connections"
 	}
 	l.byHost[host]++
@@ -57,7 +60,7 @@ func (l *listener) admit(host string) (bound string) {
 func (l *listener) release(host string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.srv.counters.connections.Add(-1)
+	l.open.Add(-1)
 	if l.byHost[host]--; l.byHost[host] == 0 {
 		delete(l.byHost, host)
 	}

@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -64,5 +65,38 @@ func TestPagesAlone(t *testing.T) {
 		if rec.status != want {
 			t.Errorf("%s: %d, want %d", path, rec.status, want)
 		}
+	}
+}
+
+func TestPagesOnAnAddressOfTheirOwn(t *testing.T) {
+	w := start(t, Config{})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", w.Pages())
+	mux.HandleFunc("/more", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "more") })
+	served := make(chan error, 1)
+	go func() { served <- w.ServePages(l, mux) }()
+	for path, want := range map[string]int{"/livez": 200, "/more": 200, "/tidemark.v1.ClusterService/Status": 404} {
+		res, err := w.json.Get("http://" + l.Addr().String() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%s: %d, want %d", path, res.StatusCode, want)
+		}
+	}
+	if n := w.Stats().Connections; n != 0 {
+		t.Errorf("%d connections of the pages count as the API's", n)
+	}
+	w.json.CloseIdleConnections()
+	if err := w.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; err != nil {
+		t.Errorf("ServePages: %v", err)
 	}
 }

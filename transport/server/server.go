@@ -21,7 +21,8 @@ type Server struct {
 	limits  Limits
 	log     hclog.Logger
 	handler http.Handler
-	http    *http.Server
+	http    *http.Server // of the API
+	pagesOn *http.Server // of ServePages
 
 	admission admission
 	exports   chan struct{}
@@ -53,18 +54,19 @@ func New(cfg Config) *Server {
 	}
 	s.admission = admission{maxCalls: int64(cfg.Limits.Calls), maxBytes: cfg.Limits.Bytes, busy: &s.counters.busy}
 	s.handler = s.routes()
-	s.http = s.newHTTP()
+	s.http = s.newHTTP(s.handler)
+	s.pagesOn = s.newHTTP(nil)
 	return s
 }
 
 // newHTTP sets what bounds connections. Protocols holds HTTP/1.1 and HTTP/2
 // without TLS, told apart by the first bytes of a connection.
-func (s *Server) newHTTP() *http.Server {
+func (s *Server) newHTTP(h http.Handler) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
 	return &http.Server{
-		Handler:           s.handler,
+		Handler:           h,
 		Protocols:         protocols,
 		ReadHeaderTimeout: s.limits.Header,
 		IdleTimeout:       s.limits.Idle,
@@ -86,11 +88,29 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // Serve accepts connections on l until Shutdown, and then returns nil. It
 // closes l. Several listeners may be served at once.
 func (s *Server) Serve(l net.Listener) error {
-	err := s.http.Serve(s.limitConnections(l))
+	return served("the API", l, s.http.Serve(s.limitConnections(l, &s.counters.connections, s.limits.Connections, s.limits.PerAddress)))
+}
+
+// pageConnections bounds the connections of ServePages, which do not count
+// against those of the API: operators can look in when it is full.
+const pageConnections = 64
+
+// ServePages serves h, or Pages where it is nil, on an address for operators
+// alone, until Shutdown has ended the API; then it returns nil. It closes l.
+// It is called at most once.
+func (s *Server) ServePages(l net.Listener, h http.Handler) error {
+	if h == nil {
+		h = s.Pages()
+	}
+	s.pagesOn.Handler = h
+	return served("the pages", l, s.pagesOn.Serve(s.limitConnections(l, new(atomic.Int64), pageConnections, pageConnections)))
+}
+
+func served(what string, l net.Listener, err error) error {
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
-	return fmt.Errorf("serving the API on %s: %w", l.Addr(), err)
+	return fmt.Errorf("serving %s on %s: %w", what, l.Addr(), err)
 }
 
 // Shutdown stops the server: listeners are closed, streams say that they are
@@ -104,10 +124,14 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		err = s.running.wait(ctx)
 	}
 	if err == nil {
+		err = s.pagesOn.Shutdown(ctx)
+	}
+	if err == nil {
 		return nil
 	}
 	cut := s.running.count()
-	_ = s.http.Close() // the listeners are closed already; what else fails has no consequence
+	// The listeners are closed already; what else fails has no consequence.
+	_, _ = s.http.Close(), s.pagesOn.Close()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if s.running.wait(grace) != nil {
