@@ -90,10 +90,8 @@ func newFakeCluster(tb testing.TB, addrs ...string) *fakeCluster {
 		c.start(a)
 	}
 	tb.Cleanup(func() {
-		for _, a := range addrs {
-			c.kill(a)
-		}
 		for _, n := range c.started {
+			n.server.Close()
 			n.done.Wait()
 		}
 	})
@@ -157,13 +155,14 @@ func (c *fakeCluster) play(script func(n *fakeNode, kind string, nth int) (fault
 // came notes a call and gives what befalls it.
 func (c *fakeCluster) came(n *fakeNode, kind string) (fault, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.calls[kind]++
 	c.calls[n.addr+" "+kind]++
-	if c.script == nil {
+	script, nth := c.script, c.calls[kind]
+	c.mu.Unlock()
+	if script == nil {
 		return none, nil
 	}
-	return c.script(n, kind, c.calls[kind])
+	return script(n, kind, nth)
 }
 
 func (c *fakeCluster) count(kind string) int {

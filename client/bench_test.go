@@ -1,0 +1,131 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/tidemark-mq/tidemark/offset"
+	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
+	"github.com/tidemark-mq/tidemark/transport/api/tidemark/v1/tidemarkv1connect"
+	"github.com/tidemark-mq/tidemark/transport/wire"
+)
+
+// trivial answers each commit at once with the offset it brings, so that what
+// is measured is the client and the way to the server and back.
+type trivial struct {
+	tidemarkv1connect.UnimplementedOffsetServiceHandler
+	meta *tidemarkv1.Meta
+}
+
+// Stream answers each message by one.
+func (h trivial) Stream(_ context.Context, s *connect.BidiStream[tidemarkv1.StreamRequest, tidemarkv1.StreamResponse]) error {
+	for {
+		m, err := s.Receive()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		r := &tidemarkv1.StreamResponse{}
+		for _, c := range m.GetCalls() {
+			a := &tidemarkv1.CommitResponse{Meta: h.meta}
+			for _, t := range c.GetCommit().GetCommits() {
+				a.Offsets = append(a.Offsets, t.GetOffsets()...)
+			}
+			r.Replies = append(r.Replies, &tidemarkv1.Reply{Id: c.GetId(), Reply: &tidemarkv1.Reply_Commit{Commit: a}})
+		}
+		if err := s.Send(r); err != nil {
+			return err
+		}
+	}
+}
+
+func serveTrivial(b *testing.B) string {
+	b.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	addr := l.Addr().String()
+	mux := http.NewServeMux()
+	mux.Handle(tidemarkv1connect.NewOffsetServiceHandler(trivial{meta: wire.ToMeta(offset.Meta{Cluster: testCluster, Index: 1 << 20, Leader: addr})}))
+	s := &http.Server{Handler: mux, Protocols: new(http.Protocols)}
+	s.Protocols.SetUnencryptedHTTP2(true)
+	var done sync.WaitGroup
+	done.Go(func() { _ = s.Serve(l) })
+	b.Cleanup(func() { s.Close(); done.Wait() })
+	return addr
+}
+
+// share runs n pieces of work from callers goroutines.
+func share(b *testing.B, callers, n int, do func() error) {
+	work := make(chan struct{}, n)
+	for range n {
+		work <- struct{}{}
+	}
+	close(work)
+	var all sync.WaitGroup
+	b.ResetTimer()
+	for range callers {
+		all.Go(func() {
+			for range work {
+				if err := do(); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	b.StopTimer()
+}
+
+// BenchmarkCommit: one offset a request, callers sharing one Client.
+func BenchmarkCommit(b *testing.B) {
+	for _, callers := range []int{1, 64, 256} {
+		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
+			c, err := New([]string{serveTrivial(b)})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer c.Close()
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			b.ReportAllocs()
+			share(b, callers, b.N, func() error { return commitOne(ctx, c, key(3), 77, 12) })
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
+		})
+	}
+}
+
+// BenchmarkBatch: 1,000 offsets of 60 topics a request, from 4 callers.
+func BenchmarkBatch(b *testing.B) {
+	c, err := New([]string{serveTrivial(b)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	list := make([]offset.Commit, 1000)
+	for i := range list {
+		k := key(int32(i % 16))
+		k.Topic = fmt.Sprintf("topic-%d", i/16)
+		list[i] = offset.Commit{Key: k, Offset: int64(i) << 10, Epoch: 12}
+	}
+	ctx := context.Background()
+	b.ReportAllocs()
+	share(b, 4, b.N, func() error {
+		_, _, err := c.Commit(ctx, testCluster, list)
+		return err
+	})
+	b.ReportMetric(float64(b.N*len(list))/b.Elapsed().Seconds(), "offsets/s")
+}

@@ -1,0 +1,181 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+func resetTo(to int64, id byte) offset.Act {
+	return offset.Act{ID: offset.ActID{id}, Base: 10, Cluster: testCluster, Reset: &offset.Reset{Targets: []offset.Target{{Key: key(0), Offset: to}}}}
+}
+
+func TestActIsResentWithTheSameIDAndDoneOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1", "b:1")
+		f.play(func(_ *fakeNode, _ string, nth int) (fault, error) {
+			if nth == 1 {
+				return cutAfter, nil
+			}
+			return none, nil
+		})
+		c := f.client()
+		r, meta, err := c.Act(within(t, 5*time.Second), resetTo(7, 1))
+		if err != nil || r.Changed != 1 || r.Index != 11 || meta.LastAct != 11 {
+			t.Fatalf("%v, %+v, %+v", err, r, meta)
+		}
+		if f.count("reset") != 2 || f.state.meta("").Index != 11 {
+			t.Fatalf("%d sends, index %d; want 2 sends and one act", f.count("reset"), f.state.meta("").Index)
+		}
+	})
+}
+
+func TestTooOldAtTheFirstSendIsNotDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		c := f.client()
+		r, _, err := c.Act(within(t, time.Second), removal())
+		if !errors.Is(err, offset.ErrTooOld) || r.Code != offset.CodeTooOld || offset.OutcomeOf(err) != offset.NotDone {
+			t.Fatalf("%v, %+v", err, r)
+		}
+	})
+}
+
+func removal() offset.Act {
+	return offset.Act{ID: offset.ActID{9}, Base: 10, Cluster: testCluster, Remove: &offset.Remove{Scope: offset.Scope{Group: "billing"}}}
+}
+
+func TestTooOldAfterAResendIsUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1", "b:1")
+		f.play(func(_ *fakeNode, _ string, nth int) (fault, error) {
+			if nth == 1 {
+				return cutAfter, nil
+			}
+			return none, nil
+		})
+		c := f.client()
+		_, _, err := c.Act(within(t, 5*time.Second), removal())
+		if !errors.Is(err, offset.ErrOutcomeUnknown) || errors.Is(err, offset.ErrTooOld) {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestUnsentActIsTriedElsewhereAndIsAFirstSendThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "b:1")
+		c := f.clientOf([]string{"dead:1", "b:1"})
+		if _, _, err := c.Act(within(t, 5*time.Second), removal()); !errors.Is(err, offset.ErrTooOld) {
+			t.Fatalf("%v; want ErrTooOld, for the first send never left", err)
+		}
+	})
+}
+
+func TestMemberCallIsNotResentOnceItMayBeDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1", "b:1")
+		f.play(func(*fakeNode, string, int) (fault, error) { return cutAfter, nil })
+		c := f.client()
+		if _, _, err := c.Transfer(within(t, 5*time.Second), "b:1"); !errors.Is(err, offset.ErrOutcomeUnknown) {
+			t.Fatal(err)
+		}
+		if n := f.count("transfer"); n != 1 {
+			t.Fatalf("sent %d times; want 1", n)
+		}
+	})
+}
+
+func TestMemberCallIsSentAgainWhenItWasRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1", "b:1")
+		f.play(func(n *fakeNode, _ string, _ int) (fault, error) {
+			if n.addr == "a:1" {
+				return refuse, &offset.Error{Err: offset.ErrNotLeader, Leader: "b:1"}
+			}
+			return none, nil
+		})
+		c := f.client()
+		id, meta, err := c.Transfer(within(t, 5*time.Second), "b:1")
+		if err != nil || id != "b:1" || meta.Cluster != testCluster || f.count("b:1 transfer") != 1 {
+			t.Fatalf("%q, %+v, %v", id, meta, err)
+		}
+	})
+}
+
+func TestStatusAsksTheNodeThatIsNamedAndNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1", "b:1")
+		c := f.client()
+		s, err := c.Status(within(t, time.Second), "b:1")
+		if err != nil || s.NodeID != "b:1" {
+			t.Fatalf("%+v, %v", s, err)
+		}
+		began := time.Now()
+		if _, err = c.Status(within(t, time.Second), "dead:1"); !errors.Is(err, offset.ErrUnreachable) || time.Since(began) != 0 {
+			t.Fatalf("%v after %s; want ErrUnreachable at once", err, time.Since(began))
+		}
+		if s, err = c.Status(within(t, time.Second), ""); err != nil || s.NodeID != "a:1" {
+			t.Fatalf("%+v, %v", s, err)
+		}
+	})
+}
+
+func TestListGoesOnWithTheNextNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "b:1")
+		c := f.clientOf([]string{"dead:1", "b:1"})
+		p, err := c.List(within(t, time.Second), offset.List{What: offset.ListGroups})
+		if err != nil || len(p.Names) != 1 || p.Names[0] != "billing" {
+			t.Fatalf("%+v, %v", p, err)
+		}
+	})
+}
+
+func TestUnansweredUnaryCallEndsWithTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		f.play(func(*fakeNode, string, int) (fault, error) { return lose, nil })
+		c := f.client()
+		_, _, err := c.Act(within(t, 7*time.Second), resetTo(1, 1))
+		if !errors.Is(err, offset.ErrOutcomeUnknown) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		if n := f.count("reset"); n < 2 || n > 4 {
+			t.Fatalf("sent %d times in 7s; an attempt is given 2s and a grace", n)
+		}
+	})
+}
+
+func TestExportIsWholeOrAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		f.play(func(_ *fakeNode, _ string, nth int) (fault, error) {
+			switch nth {
+			case 1:
+				return refuse, offset.ErrNotReady
+			case 3:
+				return cut, nil
+			}
+			return none, nil
+		})
+		c := f.client()
+		rows := 0
+		count := func(p offset.Page) error { rows += len(p.Keys); return nil }
+		if err := c.Export(within(t, time.Second), offset.List{}, count); err != nil || rows != 3 {
+			t.Fatalf("%v, %d rows; want 3", err, rows)
+		}
+		rows = 0
+		if err := c.Export(within(t, time.Second), offset.List{}, count); !errors.Is(err, offset.ErrUnreachable) || rows != 1 {
+			t.Fatalf("a stream that broke off gave %v and %d rows", err, rows)
+		}
+		enough := errors.New("enough")
+		if err := c.Export(within(t, time.Second), offset.List{}, func(offset.Page) error { return enough }); err != enough {
+			t.Fatalf("%v; want the error of yield as it is", err)
+		}
+	})
+}
