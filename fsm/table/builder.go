@@ -38,10 +38,7 @@ func NewBuilder(rest *Rest) *Builder {
 	if rest.Import != nil {
 		t.imp = &importing{status: *rest.Import}
 		if rest.Import.Mode == offset.ImportReplace {
-			t.imp.staged = newSpace(t.gen)
-			if rest.Import.Group != "" {
-				t.imp.staged.beside = t.live
-			}
+			t.imp.staged = t.live.stage(rest.Import.Group)
 		}
 	}
 	return &Builder{t: t, rest: rest}

@@ -64,10 +64,7 @@ func (t *Table) importBegin(a *offset.Act, rec *ActRecord) offset.ActResult {
 		ID: a.ID, Mode: i.Mode, Group: strings.Clone(i.Group), Hash: i.Hash, Chunks: i.Chunks, Offsets: i.Offsets, Base: a.Base,
 	}}
 	if i.Mode == offset.ImportReplace {
-		t.imp.staged = newSpace(t.gen)
-		if i.Group != "" {
-			t.imp.staged.beside = t.live
-		}
+		t.imp.staged = t.live.stage(i.Group)
 	}
 	return w.await()
 }

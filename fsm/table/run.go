@@ -192,10 +192,8 @@ func (r *run) flush() {
 	}
 	p.nodes.del(byRun, s.gen, r.n.place(), r.was)
 	r.n = nil
-	if !p.has(r.topic) {
-		s.topics.del(byTopic, s.gen, place{r.id, 0}, gauge{})
-		r.id = nil
-	}
+	s.unpair(r.id)
+	r.id = nil
 	if p.nodes.n == 0 {
 		s.bury(p)
 		r.p = nil

@@ -34,6 +34,9 @@ type space struct {
 	// there too, before there is a key behind them, so that the swap need not
 	// bring them.
 	beside *space
+	// expects is the reverse: what a replace of a group has staged, nil if none
+	// is under way.
+	expects *space
 }
 
 // entry is a group in the tree of groups. It never changes.
@@ -179,6 +182,23 @@ func (s *space) pair(p *part, topic string) *ident {
 		}
 	}
 	return id
+}
+
+// stage makes a space for what a replace will swap in: of one group, or of all.
+func (s *space) stage(group string) *space {
+	staged := newSpace(s.gen)
+	if group != "" {
+		staged.beside, s.expects = s, staged
+	}
+	return staged
+}
+
+// unpair takes a pair out of the tree of topics, unless there is a key behind
+// it, or will be.
+func (s *space) unpair(id *ident) {
+	if !s.holds(id) && (s.expects == nil || !s.expects.holds(id)) {
+		s.topics.del(byTopic, s.gen, place{id, 0}, gauge{})
+	}
 }
 
 // holds tells whether there is a key behind a pair of the tree of topics.

@@ -19,7 +19,7 @@ func (w *work) swap() offset.ActResult {
 	} else {
 		t.replaceGroup(imp.staged, imp.status.Group)
 	}
-	t.imp, w.did = nil, true
+	t.imp, t.live.expects, w.did = nil, nil, true
 	return w.end(true)
 }
 
@@ -37,7 +37,7 @@ func (t *Table) replaceGroup(staged *space, group string) {
 	if old := t.live.live[group]; old != nil {
 		for len(old.parts) > 0 {
 			p := old.parts[len(old.parts)-1]
-			t.stale = append(t.stale, sweep{p.id, p.nodes.all(sieve{})})
+			t.stale = append(t.stale, p.nodes.all(sieve{}))
 			t.live.bury(p)
 		}
 	}
@@ -102,18 +102,11 @@ func (t *Table) dropStaged() {
 	if s := t.imp.staged; s != nil && t.imp.status.Group != "" {
 		if g := s.live[t.imp.status.Group]; g != nil {
 			for _, p := range g.parts {
-				t.stale = append(t.stale, sweep{p.id, p.nodes.all(sieve{})})
+				t.stale = append(t.stale, p.nodes.all(sieve{}))
 			}
 		}
 	}
-	t.imp = nil
-}
-
-// sweep is a part that is gone; its pairs are still in the tree of topics, which
-// no answer and no decision depends on.
-type sweep struct {
-	id   *ident
-	left cursor[*node]
+	t.imp, t.live.expects = nil, nil
 }
 
 // sweepPairs is how many pairs of parts that are gone one Publish looks at: about 3 ms.
@@ -123,19 +116,12 @@ const sweepPairs = 1024
 func (t *Table) sweep() {
 	for left := sweepPairs; left > 0 && len(t.stale) > 0; left-- {
 		s := &t.stale[0]
-		n, ok := s.left.item()
+		n, ok := s.item()
 		if !ok {
 			t.stale = t.stale[1:]
 			continue
 		}
-		if !t.live.holds(n.id) && !t.staging(n.id) {
-			t.live.topics.del(byTopic, t.gen, place{n.id, 0}, gauge{})
-		}
-		s.left.next()
+		t.live.unpair(n.id)
+		s.next()
 	}
-}
-
-// staging tells whether a replace of a group is about to bring the pair in.
-func (t *Table) staging(id *ident) bool {
-	return t.imp != nil && t.imp.staged != nil && t.imp.status.Group == id.group && t.imp.staged.holds(id)
 }

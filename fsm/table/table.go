@@ -30,8 +30,9 @@ type Table struct {
 	members []offset.Member
 	// imp is the import under way, nil if there is none.
 	imp *importing
-	// stale are parts whose pairs may have no key any more.
-	stale []sweep
+	// stale goes through parts that are gone; their pairs may still be in the
+	// tree of topics, which no answer and no decision depends on.
+	stale []cursor[*node]
 	// busy: the present entry holds something already.
 	busy bool
 	// step is stepQueues, but in tests.

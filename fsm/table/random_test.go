@@ -1,0 +1,131 @@
+package table
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// checkAgainst compares all that a reader can see.
+func checkAgainst(t *testing.T, r *Root, p *plain) {
+	t.Helper()
+	if r.Index() != p.index || r.Time() != p.time || r.LastAct() != p.lastAct || r.Queues() != uint64(len(p.keys)) {
+		t.Fatalf("index %d time %d last act %d queues %d; want %d %d %d %d",
+			r.Index(), r.Time(), r.LastAct(), r.Queues(), p.index, p.time, p.lastAct, len(p.keys))
+	}
+	if r.evicted != p.evicted || r.floorAll != p.floorAll || !slices.Equal(r.floors.list, p.floors) {
+		t.Fatalf("floors %d %v, evicted %d; want %d %v, %d", r.floorAll, r.floors.list, r.evicted, p.floorAll, p.floors, p.evicted)
+	}
+	want := p.rows(func(offset.KeyedState) bool { return true })
+	var got []offset.KeyedState
+	r.Walk(&offset.List{}, func(ks offset.KeyedState) bool { got = append(got, ks); return true })
+	if !slices.Equal(got, want) {
+		t.Fatalf("rows\n%v\nwant\n%v", got, want)
+	}
+	groups := map[string]bool{}
+	for _, ks := range want {
+		groups[ks.Key.Group] = true
+		if st := r.Get(ks.Key); st != ks.KeyState {
+			t.Fatalf("Get(%s) = %+v, want %+v", ks.Key, st, ks.KeyState)
+		}
+	}
+	if r.Groups() != uint64(len(groups)) {
+		t.Fatalf("%d groups, want %d", r.Groups(), len(groups))
+	}
+	if (r.Import() == nil) != (p.imp == nil) || p.imp != nil && *r.Import() != *p.imp {
+		t.Fatalf("import %+v, want %+v", r.Import(), p.imp)
+	}
+}
+
+// rows lists what is selected, in key order.
+func (p *plain) rows(want func(offset.KeyedState) bool) (out []offset.KeyedState) {
+	for k := range p.keys {
+		if ks := (offset.KeyedState{Key: k, KeyState: p.state(k)}); want(ks) {
+			out = append(out, ks)
+		}
+	}
+	slices.SortFunc(out, func(a, b offset.KeyedState) int { return a.Key.Compare(b.Key) })
+	return out
+}
+
+// reload passes a root through what a snapshot holds.
+func reload(tb testing.TB, r *Root, step int) *Table {
+	tb.Helper()
+	b := NewBuilder(r.Rest())
+	if err := r.Topics(b.AddTopic); err != nil {
+		tb.Fatal(err)
+	}
+	t, err := b.Done()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	t.step = step
+	return t
+}
+
+// TestHistories runs random histories on the table and on the plain model: every
+// answer and everything that can be read is the same; a replay, and a restart
+// from a snapshot at any point, end in the same state.
+func TestHistories(t *testing.T) {
+	for i := range 60 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) { history(t, seedOf(t), 5, 120) })
+	}
+}
+
+func history(t *testing.T, seed uint64, step, entries int) {
+	p := newPlain(testCluster, step)
+	g := newGen(seed, p)
+	tab := newTestTable(step)
+	var log []logEntry
+	restarted := map[int]*Table{}
+	for i := range entries {
+		var ops []op
+		var want []answer
+		e := g.entry(func(o op, a answer) { ops, want = append(ops, o), append(want, a) })
+		log = append(log, e)
+		tab.Begin(e.index, e.ms)
+		for j, o := range ops {
+			ch := &Changes{}
+			if got := applyOp(tab, o, ch); !reflect.DeepEqual(got, want[j]) {
+				t.Fatalf("entry %d, %s:\n got %+v\nwant %+v", e.index, describe(o), got, want[j])
+			}
+		}
+		if g.IntN(3) > 0 {
+			tab.Publish()
+			checkAgainst(t, tab.Root(), p)
+		}
+		for at, r := range restarted {
+			replay(r, []logEntry{e})
+			if d, w := r.Digest(), tab.Digest(); d != w {
+				t.Fatalf("restarted at %d, at entry %d: digest %s, want %s", at, i, d, w)
+			}
+		}
+		if g.IntN(20) == 0 {
+			tab.Publish()
+			restarted[i] = reload(t, tab.Root(), step)
+			if d, w := restarted[i].Digest(), tab.Digest(); d != w {
+				t.Fatalf("reloaded at %d: digest %s, want %s", i, d, w)
+			}
+		}
+	}
+	tab.Publish()
+	again := replay(newTestTable(step), log)
+	if d, w := again.Root().Digest(), tab.Root().Digest(); d != w {
+		t.Fatalf("replayed: digest %s, want %s", d, w)
+	}
+	checkAgainst(t, again.Root(), p)
+}
+
+func describe(o op) string {
+	switch {
+	case o.commits != nil:
+		return fmt.Sprintf("commits %+v", *o.commits)
+	case o.set != nil:
+		return fmt.Sprintf("set %+v", *o.set)
+	}
+	a := o.act
+	return fmt.Sprintf("act %s base %d claim %d step %d: %+v %+v %+v %+v %+v %+v", a.ID, a.Base, a.Claim, o.step, a.Reset, a.Remove, a.Clone, a.Expire, a.Take, a.Import)
+}
