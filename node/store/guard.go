@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -109,9 +110,12 @@ func (g *guard) read(fn func() error) error {
 }
 
 // contained turns a panic of the log file's library, which is its answer to a
-// damaged page and to some failed writes, into an error. The library's locks are
-// in doubt from then on, so the file is not touched again, not even to close it.
+// damaged page and to some failed writes, into an error, and a fault of the
+// mapped file, which is how a disk says that it can't read. The library's locks
+// are in doubt from then on, so the file is not touched again, not even to close
+// it.
 func (g *guard) contained(fn func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
 			g.mu.Lock()

@@ -196,6 +196,24 @@ func TestLibraryPanicIsAFailure(t *testing.T) {
 	}
 }
 
+// TestUnreadableLogFileIsAFailure takes the file's end away under the mapping, so
+// that reading it faults as it does on a bad sector.
+func TestUnreadableLogFileIsAFailure(t *testing.T) {
+	dir := storeDir(t)
+	s := open(t, Config{Dir: dir, CacheEntries: 1})
+	for i := uint64(1); i <= 20; i++ {
+		must(t, s.Log().StoreLogs([]*raft.Log{{Index: i, Term: 1, Data: noise(64 << 10)}}))
+	}
+	must(t, os.Truncate(logPath(dir), 2*4096))
+	var e raft.Log
+	err := s.Log().GetLog(3, &e)
+	var failure *Failure
+	if !errors.As(err, &failure) || failure.Cause != CauseIO || failure.Op != OpRead {
+		t.Errorf("got %v", err)
+	}
+	<-s.Failed()
+}
+
 func TestWritesAreObserved(t *testing.T) {
 	var count, bytes int
 	s := open(t, Config{Dir: storeDir(t), OnWrite: func(d time.Duration, n int) {
