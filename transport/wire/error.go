@@ -142,7 +142,8 @@ func FromConnectError(err error) error {
 			return FromError(m)
 		}
 	}
-	if !connect.IsWireError(err) {
+	// A 404 is Unimplemented too, though it comes from no side that speaks Connect.
+	if !connect.IsWireError(err) && ce.Code() != connect.CodeUnimplemented {
 		return unknown(err)
 	}
 	switch ce.Code() {
