@@ -1,6 +1,2 @@
 // Package client is the library that applications embed.
 package client
-
-import "errors"
-
-var errSkeleton = errors.New("not written yet")

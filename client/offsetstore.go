@@ -20,25 +20,27 @@ const (
 )
 
 // OffsetStore is a consumer's interface to its progress: RocketMQ's interface
-// of the same name in Go. All methods may be called from any goroutine.
+// of the same name, in the form of Go. All methods may be called from any
+// goroutine. Those without a context do no I/O and do not block.
 type OffsetStore interface {
 	// Load reads what is kept locally; a remote store has nothing to load.
 	Load() error
-	// UpdateOffset takes a new offset into memory: the larger one if
-	// increaseOnly, else this one. It does no I/O.
+	// UpdateOffset takes the next message to consume into memory: the larger
+	// of it and what is there if increaseOnly, else this one. A negative one
+	// is ignored, and so is any for a queue that is frozen.
 	UpdateOffset(mq offset.MessageQueue, next int64, increaseOnly bool)
 	// UpdateAndFreezeOffset takes this offset into memory and ignores further
-	// updates until RemoveOffset. It does no I/O.
+	// updates of the queue until RemoveOffset.
 	UpdateAndFreezeOffset(mq offset.MessageQueue, next int64)
 	// ReadOffset gives the next message to consume. A queue without an offset
 	// is offset.ErrNoOffset, which is never the error of a failure to ask.
 	ReadOffset(ctx context.Context, mq offset.MessageQueue, from ReadOffsetType) (int64, error)
 	// PersistAll persists what changed of the given queues and drops all
-	// others from memory. Without queues it returns at once.
+	// others from memory. Without any queue it returns at once and drops none.
 	PersistAll(ctx context.Context, mqs []offset.MessageQueue) error
 	// Persist persists one queue.
 	Persist(ctx context.Context, mq offset.MessageQueue) error
-	// RemoveOffset drops one queue from memory.
+	// RemoveOffset drops one queue from memory, persisted or not.
 	RemoveOffset(mq offset.MessageQueue)
 	// CloneOffsetTable copies the memory: of a topic, or all if topic is empty.
 	CloneOffsetTable(topic string) map[offset.MessageQueue]int64

@@ -3,17 +3,62 @@ package client
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// RemoteStore is the OffsetStore of a consumer in clustering mode.
-type RemoteStore struct{}
+// RemoteStore is the OffsetStore of a consumer in clustering mode: a table in
+// memory, and the cluster behind it. The memory takes every update at once;
+// what changed is sent by PersistAll, Persist and the persist loop, in one
+// request, and has at most one commit per queue under way until its outcome
+// is known.
+//
+// Offset and epoch of a queue are taken over together, by the first read from
+// the store after the queue was absent from memory or removed, and by nothing
+// else but an own Set that was acknowledged. So read a queue (ReadFromStore)
+// before its first message: a value of a queue that was never read stays in
+// memory, and is offset.ErrNotRead when it is to be persisted.
+//
+// A queue that missed an operator's act is fenced: it is frozen until it is
+// removed and read again, and OnFenced is told, per queue, always.
+type RemoteStore struct {
+	client *Client
+	group  string
+	set    storeSettings
+	loop   *loop
+	// sending is held by whoever sends: one run at a time, so that a key never
+	// has two commits under way.
+	sending chan struct{}
+	// reported is what the loop logged last; it belongs to its goroutine.
+	reported map[string]string
+
+	mu sync.Mutex
+	// The fields below belong to mu.
+
+	closed bool
+	table  map[offset.MessageQueue]*entry
+	// reads are the first reads under way, by queue.
+	reads map[offset.MessageQueue]*firstRead
+	// flight is the run of sending under way; nil if there is none.
+	flight *flight
+	acts   acts
+}
+
+// firstRead is a first read under way. RemoveOffset takes it off the table, so
+// that its answer takes over nothing.
+type firstRead struct{ done chan struct{} }
+
+// flight is what a run of sending has under way.
+type flight struct {
+	queues map[offset.MessageQueue]struct{}
+	done   chan struct{}
+}
 
 var _ OffsetStore = (*RemoteStore)(nil)
 
-// StoreOption changes one setting of a RemoteStore.
+// StoreOption changes one setting of a RemoteStore. A nil one changes nothing.
 type StoreOption func(*storeSettings)
 
 type storeSettings struct {
@@ -23,7 +68,8 @@ type storeSettings struct {
 }
 
 // WithPersistInterval is the pause between two runs of the persist loop; the
-// default is 1 s. 0 or less: there is no loop, and the application persists.
+// default is 1 s. 0 or less: there is no loop; the application persists, and
+// learns of acts on queues that it does not commit only when it does.
 func WithPersistInterval(d time.Duration) StoreOption {
 	return func(s *storeSettings) { s.interval = d }
 }
@@ -33,82 +79,118 @@ func WithPersistTimeout(d time.Duration) StoreOption {
 	return func(s *storeSettings) { s.timeout = d }
 }
 
-// WithOnFenced sets who is told, per queue, that a key is frozen.
+// WithOnFenced sets who is told, per queue, that a queue is frozen: in the
+// goroutine that found it out, which is the persist loop's or that of a caller
+// of PersistAll, Persist, UpdateConsumeOffsetToBroker or Close. It may use the
+// store (RemoveOffset and ReadOffset come to mind), but must not call Close.
+// Without it PersistAll goes on returning the error.
 func WithOnFenced(f func(Fence)) StoreOption { return func(s *storeSettings) { s.onFenced = f } }
 
-// Fence tells that a queue is frozen: nothing of it is sent any more until it
-// is removed (RemoveOffset) and read again.
-type Fence struct {
-	Queue offset.MessageQueue
-	// Err says why. offset.ErrFenced: an act on the key was missed.
-	// offset.ErrOvertaken: a commit came before the queue's own Set, which is
-	// not done. offset.ErrOutcomeUnknown: it is unknown whether the queue's own
-	// Set was, or will be, done.
-	Err error
-	// Has tells whether a value was in memory, and Offset which.
-	Has    bool
-	Offset int64
-	// State is the key as the answer had it; zero with offset.ErrOutcomeUnknown.
-	State offset.KeyState
-}
-
-// PersistError lists the queues whose offset could not be persisted. errors.Is
-// finds the cause of any of them.
-type PersistError struct{ Queues []QueueError }
-
-// QueueError is one queue whose offset could not be persisted.
-type QueueError struct {
-	Queue offset.MessageQueue
-	// Offset is the value that was not persisted.
-	Offset int64
-	Err    error
-}
-
-// Error names the first queue.
-func (p *PersistError) Error() string { return fmt.Sprint(p.Queues) }
-
-// Unwrap returns the causes of all queues.
-func (p *PersistError) Unwrap() []error { return nil }
-
-// NewRemoteStore returns the store of a consumer group. It does no I/O; its
-// persist loop runs until Close.
+// NewRemoteStore returns the store of a consumer group. It does no I/O. Its
+// persist loop runs until Close. The error wraps offset.ErrInvalid.
 func NewRemoteStore(c *Client, group string, opts ...StoreOption) (*RemoteStore, error) {
-	return nil, errSkeleton
+	if err := offset.ValidateName("group", group, false); err != nil {
+		return nil, err
+	}
+	s := &RemoteStore{
+		client:   c,
+		group:    group,
+		set:      storeSettings{interval: time.Second, timeout: 5 * time.Second},
+		sending:  make(chan struct{}, 1),
+		reported: make(map[string]string),
+		table:    make(map[offset.MessageQueue]*entry),
+		reads:    make(map[offset.MessageQueue]*firstRead),
+	}
+	for _, o := range opts {
+		if o != nil {
+			o(&s.set)
+		}
+	}
+	s.loop = startLoop(c.set.clock, s.set.interval, s.set.timeout, s.tick)
+	return s, nil
 }
 
-// Load does nothing: all is at the cluster.
-func (s *RemoteStore) Load() error { return errSkeleton }
+// Load does nothing: all there is is at the cluster.
+func (s *RemoteStore) Load() error { return nil }
 
-// UpdateOffset takes a new offset into memory.
-func (s *RemoteStore) UpdateOffset(mq offset.MessageQueue, next int64, increaseOnly bool) {}
-
-// UpdateAndFreezeOffset takes this offset into memory and ignores further updates until RemoveOffset.
-func (s *RemoteStore) UpdateAndFreezeOffset(mq offset.MessageQueue, next int64) {}
-
-// ReadOffset gives the next message to consume.
-func (s *RemoteStore) ReadOffset(ctx context.Context, mq offset.MessageQueue, from ReadOffsetType) (int64, error) {
-	return 0, errSkeleton
+// UpdateOffset takes the next message to consume into memory. A value below
+// that in memory, without increaseOnly, is a deliberate lowering: it is sent
+// as a Set, not as a commit, if it is below what the store is known to have.
+func (s *RemoteStore) UpdateOffset(mq offset.MessageQueue, next int64, increaseOnly bool) {
+	s.change(mq, func(e *entry) { e.update(next, increaseOnly) })
 }
 
-// PersistAll sends what changed of the given queues and drops all others from memory.
-func (s *RemoteStore) PersistAll(ctx context.Context, mqs []offset.MessageQueue) error {
-	return errSkeleton
+// UpdateAndFreezeOffset takes this offset into memory and ignores further
+// updates until RemoveOffset. It is persisted like any other.
+func (s *RemoteStore) UpdateAndFreezeOffset(mq offset.MessageQueue, next int64) {
+	s.change(mq, func(e *entry) { e.freeze(next) })
 }
 
-// Persist sends one queue's offset if it changed.
-func (s *RemoteStore) Persist(ctx context.Context, mq offset.MessageQueue) error { return errSkeleton }
+// change runs a transition on the entry of mq, which is made if need be.
+func (s *RemoteStore) change(mq offset.MessageQueue, do func(*entry)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	e := s.table[mq]
+	if e == nil {
+		e = &entry{}
+	}
+	do(e)
+	if e.has || e.read {
+		s.table[mq] = e
+	}
+}
 
-// RemoveOffset drops one queue from memory.
-func (s *RemoteStore) RemoveOffset(mq offset.MessageQueue) {}
+// RemoveOffset drops a queue from memory, persisted or not. What is under way
+// of it ends without an effect on the memory.
+func (s *RemoteStore) RemoveOffset(mq offset.MessageQueue) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.table, mq)
+	delete(s.reads, mq)
+}
 
-// CloneOffsetTable copies the memory.
-func (s *RemoteStore) CloneOffsetTable(topic string) map[offset.MessageQueue]int64 { return nil }
-
-// UpdateConsumeOffsetToBroker persists this very offset.
-func (s *RemoteStore) UpdateConsumeOffsetToBroker(ctx context.Context, mq offset.MessageQueue, next int64) error {
-	return errSkeleton
+// CloneOffsetTable copies the memory: of a topic, or all if topic is empty.
+// Queues without a value are left out.
+func (s *RemoteStore) CloneOffsetTable(topic string) map[offset.MessageQueue]int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make(map[offset.MessageQueue]int64, len(s.table))
+	for mq, e := range s.table {
+		if e.has && (topic == "" || mq.Topic == topic) {
+			out[mq] = e.value
+		}
+	}
+	return out
 }
 
 // Close ends the persist loop, persists what changed, and returns what it
-// could not. The Client stays open.
-func (s *RemoteStore) Close(ctx context.Context) error { return errSkeleton }
+// could not, as a *PersistError. Updates are ignored from then on. The Client
+// stays open.
+func (s *RemoteStore) Close(ctx context.Context) error {
+	s.mu.Lock()
+	before := s.closed
+	s.closed = true
+	s.mu.Unlock()
+	s.loop.end(ctx)
+	if before {
+		return nil
+	}
+	return s.send(ctx, s.all)
+}
+
+func (s *RemoteStore) key(mq offset.MessageQueue) offset.Key {
+	return offset.Key{Group: s.group, MessageQueue: mq}
+}
+
+// open returns the error of a store that was closed.
+func (s *RemoteStore) open(op string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return fmt.Errorf("%s: %w", op, offset.Errorf(offset.ErrClosed, "this store was closed"))
+	}
+	return nil
+}

@@ -121,8 +121,8 @@ func (c *Client) fail(t *trial, last, ended error) error {
 	switch {
 	case t.unknown:
 		out.Err = only(offset.ErrOutcomeUnknown, last, ended)
-	case last == nil:
-		out.Err = ended
+	case last == nil: // it was never tried
+		out.Err = only(offset.ErrUnreachable, nil, ended)
 	case last == errShut:
 		out.Err = errShutCause
 	case broken(last), t.kind == reading && offset.OutcomeOf(last) == offset.Unknown:

@@ -1,0 +1,127 @@
+package client
+
+import "github.com/tidemark-mq/tidemark/offset"
+
+// entry is what a RemoteStore holds of one queue. Its methods are the only
+// transitions; DESIGN.md has them as a table. The store's lock guards it.
+type entry struct {
+	// value is the application's progress, if has.
+	value int64
+	has   bool
+
+	// read: epoch and cluster were taken over, by the read that the progress
+	// starts from or by an own Set that was acknowledged.
+	read    bool
+	epoch   uint64
+	cluster offset.ClusterID
+	// known is the offset that the position had, if exists, as the last answer
+	// told; it is what an own Set compares.
+	known  int64
+	exists bool
+
+	// settled is the value acknowledged, or read, last, if isSettled.
+	settled   int64
+	isSettled bool
+	// maybe is the highest value whose commit has an unknown outcome, if isMaybe.
+	maybe   int64
+	isMaybe bool
+	// lowered: the application moved the value down, and that was not said to the store yet.
+	lowered bool
+
+	// still: the application froze the value (UpdateAndFreezeOffset).
+	still bool
+	// fenced is why nothing is sent any more; nil while it is.
+	fenced error
+}
+
+// update takes a value of the application's.
+func (e *entry) update(next int64, increaseOnly bool) {
+	switch {
+	case next < 0 || e.still || e.fenced != nil:
+		return
+	case e.has && next <= e.value && increaseOnly:
+		return
+	case e.has && next < e.value:
+		e.lowered = true
+	}
+	e.value, e.has = next, true
+}
+
+// freeze takes a value and closes the entry to further ones.
+func (e *entry) freeze(next int64) {
+	e.still = false
+	e.update(next, false)
+	e.still = true
+}
+
+// take makes the entry what the first read of it found.
+func (e *entry) take(s offset.KeyState, cluster offset.ClusterID) {
+	*e = entry{read: true, epoch: s.Epoch, cluster: cluster, exists: s.Exists}
+	if s.Exists {
+		e.value, e.has = s.Position.Offset, true
+		e.known = e.value
+		e.settled, e.isSettled = e.value, true
+	}
+}
+
+// step is what is to be said to the store of an entry.
+type step uint8
+
+const (
+	nothing step = iota
+	// advance: a commit.
+	advance
+	// move: an own Set.
+	move
+)
+
+// next gives what is to be sent, and the value. A Set is sent only with
+// nothing else of the key's under way: a commit whose outcome is unknown is
+// sent again before.
+func (e *entry) next() (step, int64) {
+	if !e.has || !e.read || e.fenced != nil {
+		return nothing, 0
+	}
+	down := e.lowered && (e.exists && e.value < e.known || e.isMaybe && e.value < e.maybe)
+	switch {
+	case down && e.isMaybe:
+		return advance, e.maybe
+	case down:
+		return move, e.value
+	}
+	e.lowered = false // a value that is not below the store's is said by a commit
+	if e.isMaybe || !e.isSettled || e.value != e.settled {
+		return advance, e.value
+	}
+	return nothing, 0
+}
+
+// unsaid tells whether the memory has a value that the store is not known to have taken.
+func (e *entry) unsaid() bool {
+	return e.has && (!e.isSettled || e.value != e.settled || e.isMaybe)
+}
+
+// advanced notes that a commit of sent was acknowledged, and what is there now.
+func (e *entry) advanced(sent int64, s offset.KeyState) {
+	e.settled, e.isSettled = sent, true
+	e.known, e.exists = s.Position.Offset, true
+	if e.isMaybe && e.maybe <= sent {
+		e.isMaybe = false
+	}
+}
+
+// doubt notes that the outcome of a commit of sent is unknown.
+func (e *entry) doubt(sent int64) {
+	if !e.isMaybe || sent > e.maybe {
+		e.maybe, e.isMaybe = sent, true
+	}
+}
+
+// moved notes that an own Set was acknowledged: its index is the epoch from
+// now on, and its value the offset.
+func (e *entry) moved(sent int64, s offset.KeyState) {
+	e.epoch = s.Position.Index
+	e.known, e.exists = sent, true
+	e.settled, e.isSettled = sent, true
+	e.lowered = e.value < sent
+}

@@ -1,0 +1,196 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// run is one run of sending: what changed of the chosen queues, first the
+// commits in one request, then the own Sets.
+type run struct {
+	s      *RemoteStore
+	items  []item
+	queues map[offset.MessageQueue]struct{}
+	// told and failed belong to the store's lock while requests are under way.
+	told   []Fence
+	failed []QueueError
+}
+
+// item is one queue of a run.
+type item struct {
+	mq    offset.MessageQueue
+	entry *entry
+	step  step
+	// value is what is sent, under epoch and cluster; known and exists are
+	// what a Set replaces.
+	value, known int64
+	exists       bool
+	epoch        uint64
+	cluster      offset.ClusterID
+}
+
+// send makes a run: choose picks its queues, with the lock held. One run goes
+// at a time. The error is a *PersistError, or an *Error if ctx ended before
+// this run's turn came.
+func (s *RemoteStore) send(ctx context.Context, choose func(*run)) error {
+	select {
+	case s.sending <- struct{}{}:
+	case <-ctx.Done():
+		return &Error{Op: "persist", Subject: quoted(s.group), Err: ctx.Err()}
+	}
+	r := &run{s: s, queues: make(map[offset.MessageQueue]struct{})}
+	f := &flight{queues: r.queues, done: make(chan struct{})}
+	s.mu.Lock()
+	choose(r)
+	s.flight = f
+	s.mu.Unlock()
+	r.commits(ctx)
+	r.sets(ctx)
+	s.mu.Lock()
+	s.flight = nil
+	s.mu.Unlock()
+	close(f.done)
+	<-s.sending
+	s.tell(r.told)
+	return persistError(r.failed)
+}
+
+// add takes what there is to say of a queue into the run.
+func (r *run) add(mq offset.MessageQueue, e *entry) {
+	switch {
+	case e.fenced != nil:
+		if e.unsaid() || r.s.set.onFenced == nil {
+			r.fail(mq, e.value, e.fenced)
+		}
+	case e.has && !e.read:
+		r.fail(mq, e.value, offset.ErrNotRead)
+	default:
+		if st, v := e.next(); st != nothing {
+			r.plan(mq, e, st, v)
+		}
+	}
+}
+
+// drop takes a queue off the memory, and says so if its value was not persisted.
+func (r *run) drop(mq offset.MessageQueue, e *entry) {
+	delete(r.s.table, mq)
+	delete(r.s.reads, mq)
+	if e.unsaid() {
+		r.fail(mq, e.value, offset.ErrDropped)
+	}
+}
+
+func (r *run) plan(mq offset.MessageQueue, e *entry, st step, v int64) {
+	r.queues[mq] = struct{}{}
+	r.items = append(r.items, e.item(mq, st, v))
+}
+
+// item is what a step on an entry sends.
+func (e *entry) item(mq offset.MessageQueue, st step, v int64) item {
+	return item{mq: mq, entry: e, step: st, value: v, known: e.known, exists: e.exists, epoch: e.epoch, cluster: e.cluster}
+}
+
+func (r *run) fail(mq offset.MessageQueue, v int64, err error) {
+	r.failed = append(r.failed, QueueError{Queue: mq, Offset: v, Err: err})
+}
+
+// maxRun bounds the bytes of a request, reckoned from above; it is well below
+// offset.MaxRequest.
+const maxRun = 256 << 10
+
+// commits sends the commits of the run: all in one request, unless they are
+// more than one may carry, or were read from different clusters.
+func (r *run) commits(ctx context.Context) {
+	var list []item
+	for _, it := range r.items {
+		if it.step == advance {
+			list = append(list, it)
+		}
+	}
+	slices.SortFunc(list, func(a, b item) int {
+		if c := slices.Compare(a.cluster[:], b.cluster[:]); c != 0 {
+			return c
+		}
+		return offset.Key{MessageQueue: a.mq}.Compare(offset.Key{MessageQueue: b.mq})
+	})
+	for len(list) > 0 {
+		n := r.fits(list)
+		r.commit(ctx, list[:n])
+		list = list[n:]
+	}
+}
+
+// fits tells how many of a sorted list one request may carry.
+func (r *run) fits(list []item) int {
+	bytes := 0
+	for i := range list {
+		if i == offset.MaxCommits || list[i].cluster != list[0].cluster {
+			return i
+		}
+		bytes += 32
+		if mq := list[i].mq; i == 0 || mq.Topic != list[i-1].mq.Topic || mq.Broker != list[i-1].mq.Broker {
+			bytes += len(r.s.group) + len(mq.Topic) + len(mq.Broker) + 32
+		}
+		if bytes > maxRun && i > 0 {
+			return i
+		}
+	}
+	return len(list)
+}
+
+// commit sends one request, and takes in what its answer says of each queue.
+func (r *run) commit(ctx context.Context, list []item) {
+	commits := make([]offset.Commit, len(list))
+	for i, it := range list {
+		commits[i] = offset.Commit{Key: r.s.key(it.mq), Offset: it.value, Epoch: it.epoch}
+	}
+	verdicts, meta, err := r.s.client.Commit(ctx, list[0].cluster, commits)
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	if verdicts == nil {
+		for _, it := range list {
+			r.unanswered(it, err)
+		}
+		return
+	}
+	r.s.acts.hear(meta)
+	for i, it := range list {
+		r.verdict(it, verdicts[i])
+	}
+}
+
+// verdict takes in the answer to one commit. A queue that was removed
+// meanwhile is another one now: nothing of the answer concerns it.
+func (r *run) verdict(it item, v offset.Verdict) {
+	here := r.s.table[it.mq] == it.entry
+	switch {
+	case v.Code == offset.CodeOK && here:
+		it.entry.advanced(it.value, v.State)
+	case v.Code != offset.CodeOK:
+		r.fence(it, v.Code.Err(), v.State, here)
+	}
+}
+
+// unanswered takes in that a request of commits failed.
+func (r *run) unanswered(it item, err error) {
+	here := r.s.table[it.mq] == it.entry
+	switch {
+	case errors.Is(err, offset.ErrForeignCluster):
+		r.fence(it, offset.ErrFenced, offset.KeyState{}, here)
+		return
+	case errors.Is(err, offset.ErrOutcomeUnknown):
+		it.entry.doubt(it.value)
+	}
+	r.fail(it.mq, it.value, err)
+}
+
+// fence freezes the queue of an item, if it is the same still.
+func (r *run) fence(it item, why error, st offset.KeyState, here bool) {
+	r.fail(it.mq, it.value, why)
+	if here {
+		r.told = append(r.told, r.s.fenceLocked(it.mq, it.entry, why, st))
+	}
+}
