@@ -101,7 +101,7 @@ func (f *follower) ask(t *testing.T, id string, term, lastIndex, lastTerm uint64
 	t.Helper()
 	var resp raft.RequestVoteResponse
 	err := f.peers[id].RequestVote("voter", "voter", &raft.RequestVoteRequest{
-		RPCHeader: header(id), Term: term, Candidate: []byte(id), LastLogIndex: lastIndex, LastLogTerm: lastTerm,
+		RPCHeader: header(id), Term: term, LastLogIndex: lastIndex, LastLogTerm: lastTerm,
 	}, &resp)
 	if err != nil {
 		t.Fatalf("asking for a vote: %v", err)
@@ -114,7 +114,7 @@ func (f *follower) lead(t *testing.T, id string, term, prevIndex, prevTerm uint6
 	t.Helper()
 	var resp raft.AppendEntriesResponse
 	err := f.peers[id].AppendEntries("voter", "voter", &raft.AppendEntriesRequest{
-		RPCHeader: header(id), Term: term, Leader: []byte(id), PrevLogEntry: prevIndex, PrevLogTerm: prevTerm, Entries: logs,
+		RPCHeader: header(id), Term: term, PrevLogEntry: prevIndex, PrevLogTerm: prevTerm, Entries: logs,
 	}, &resp)
 	return err == nil && resp.Success
 }
@@ -137,7 +137,7 @@ func commit(t *testing.T, f *follower, index uint64) {
 	}
 	var resp raft.AppendEntriesResponse
 	err := f.peers["A"].AppendEntries("voter", "voter", &raft.AppendEntriesRequest{
-		RPCHeader: header("A"), Term: 6, Leader: []byte("A"), PrevLogEntry: index, PrevLogTerm: 6, LeaderCommitIndex: index,
+		RPCHeader: header("A"), Term: 6, PrevLogEntry: index, PrevLogTerm: 6, LeaderCommitIndex: index,
 	}, &resp)
 	if err != nil || !resp.Success {
 		t.Fatalf("commit rejected: %+v, %v", resp, err)
