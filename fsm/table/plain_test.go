@@ -40,7 +40,9 @@ func newPlain(cluster offset.ClusterID, step int) *plain {
 	return &plain{cluster: cluster, step: step, keys: map[offset.Key]offset.Position{}}
 }
 
-func (p *plain) begin(index uint64, ms int64) { p.index, p.time, p.busy = index, max(p.time, ms), false }
+func (p *plain) begin(index uint64, ms int64) {
+	p.index, p.time, p.busy = index, max(p.time, ms), false
+}
 
 func (p *plain) floor(group, topic string) uint64 {
 	f := p.floorAll
