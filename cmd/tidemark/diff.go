@@ -29,7 +29,7 @@ func (s *session) compare(f *offsetfile.File, group string) (*difference, error)
 	defer stop()
 	d := &difference{}
 	t, more := next()
-	err := s.Export(s.ctx, offset.List{What: offset.ListKeys, Group: group}, func(p offset.Page) error {
+	err := s.export(offset.List{What: offset.ListKeys, Group: group}, func(p offset.Page) error {
 		d.Index = p.Meta.Index
 		for _, k := range p.Keys {
 			for more && t.Key.Compare(k.Key) < 0 {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/tidemark-mq/tidemark/offset"
 )
@@ -136,4 +139,21 @@ func (s *session) fetch(k offset.Key, at offset.ReadAt) (offset.KeyState, offset
 		return offset.KeyState{}, m, err
 	}
 	return states[0], m, nil
+}
+
+// export reads all that a list selects, in one piece. Each page may take as
+// long as a call; the whole as long as it needs.
+func (s *session) export(l offset.List, yield func(offset.Page) error) error {
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	defer cancel(nil)
+	silence := time.AfterFunc(s.timeout, func() { cancel(context.DeadlineExceeded) })
+	defer silence.Stop()
+	err := s.Export(ctx, l, func(p offset.Page) error {
+		silence.Reset(s.timeout)
+		return yield(p)
+	})
+	if err != nil && s.ctx.Err() == nil && context.Cause(ctx) == context.DeadlineExceeded {
+		return fmt.Errorf("%w; nothing came for %s: %w", err, s.timeout, offset.ErrUnreachable)
+	}
+	return err
 }
