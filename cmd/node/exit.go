@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/tidemark-mq/tidemark/node"
+)
+
+// The exit codes of the daemon that do not come from package node.
+const (
+	exitOK    = 0
+	exitWrong = node.ExitConfig
+	exitUsage = 64
+)
+
+// usageError is what is wrong with the command line itself.
+type usageError struct{ err error }
+
+// Error gives what is wrong.
+func (e *usageError) Error() string { return e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *usageError) Unwrap() error { return e.err }
+
+// wrongOption is a value that cannot be: of an option, or in the file.
+type wrongOption struct {
+	// where names the option, or file and line.
+	where string
+	err   error
+}
+
+// Error names the option first.
+func (e *wrongOption) Error() string { return e.where + " " + e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *wrongOption) Unwrap() error { return e.err }
+
+// wrong says what is the matter with an option; the text goes on after its name.
+func wrong(option, format string, args ...any) error {
+	return &wrongOption{option, fmt.Errorf(format, args...)}
+}
+
+// exitCode gives the code that the process ends with.
+func exitCode(err error) int {
+	var usage *usageError
+	var option *wrongOption
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &option):
+		return exitWrong
+	}
+	return node.ExitCode(err)
+}
+
+// oneLine keeps a text to one line.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// options are the flags, by kong. Each is also an environment variable
+// (TIDEMARK_ and its name) and a key of the file. An empty address or folder
+// has a default that depends on others; see settle.
+type options struct {
+	Config      string `help:"YAML file with options; the keys are the names of the flags." placeholder:"FILE" meta:""`
+	PrintConfig bool   `help:"Print all options as they are in effect, as YAML that --config takes, and exit." meta:""`
+	Version     bool   `help:"Print the version and exit." meta:""`
+
+	Name           string `help:"Name of this member within its cluster: letters, digits, '.', '-' and '_'." placeholder:"NAME"`
+	Data           string `help:"Folder that this member keeps its state in; its parent must exist." placeholder:"DIR"`
+	Listen         string `help:"Address that clients connect to (default :7411; with --dev on 127.0.0.1)." placeholder:"HOST:PORT"`
+	Advertise      string `help:"Address at which clients reach this member (default: --listen, if that names a host)." placeholder:"HOST:PORT"`
+	PeerListen     string `help:"Address that other members connect to (default :7412; with --dev on 127.0.0.1)." placeholder:"HOST:PORT"`
+	PeerAdvertise  string `help:"Address at which members reach this one (default: its own in --initial-cluster, or --peer-listen, if that names a host)." placeholder:"HOST:PORT"`
+	OpsListen      string `help:"Further address for /livez, /readyz, /metrics and /debug/pprof alone; /metrics is on no other then." placeholder:"HOST:PORT"`
+	InitialCluster string `help:"Founders of the cluster, this one among them; looked at only while the folder is empty. A member that joins later has none." placeholder:"n1=HOST:PORT,…"`
+	Dev            bool   `help:"One node by itself on this machine, for trying things: sets name, addresses and cluster, and the folder to a temporary one that is deleted at the end."`
+
+	Timers      string        `help:"Timers of raft: ${enum}." enum:"lan,slow-disk" default:"lan"`
+	CallTimeout time.Duration `help:"How long a call waits that names no timeout." default:"5s"`
+	StopTimeout time.Duration `help:"How long a stop may take before what goes on is cut off." default:"20s"`
+
+	LimitConnections   int      `help:"Connections of clients at once." default:"4096"`
+	LimitPerAddress    int      `help:"Connections of clients at once from one IP address." default:"1024"`
+	LimitCalls         int      `help:"Calls under way at once." default:"16384"`
+	LimitCallsStream   int      `help:"Calls under way at once on one stream." default:"1024"`
+	LimitCallBytes     bytesize `help:"Memory of all calls under way." default:"256MiB"`
+	LimitExports       int      `help:"Exports at once." default:"4"`
+	LimitWaiting       int      `help:"Requests that wait to be proposed." default:"8192"`
+	LimitReads         int      `help:"Reads that wait for a leadership confirmation." default:"65536"`
+	LimitGroups        uint64   `help:"Groups that the cluster may hold." default:"1000000"`
+	LimitQueues        uint64   `help:"Offsets that the cluster may hold." default:"20000000"`
+	LimitPrefix        []string `help:"Offsets of all groups whose name begins with PREFIX; at most 64 of these." placeholder:"PREFIX=N"`
+	SnapshotLogBytes   bytesize `help:"Log written between two snapshots, at least." default:"256MiB"`
+	SnapshotTrailBytes bytesize `help:"Log kept behind a snapshot for followers that lag, at least." default:"64MiB"`
+
+	LogLevel  string `help:"Least level that is logged: ${enum}." enum:"trace,debug,info,warn,error" default:"info"`
+	LogFormat string `help:"Form of the log on standard error: ${enum}." enum:"text,json" default:"text"`
+	Pprof     bool   `help:"Serve /debug/pprof on --ops-listen."`
+}
+
+// bytesize is a number of bytes; "256MiB", "64KiB", "1GiB" and plain numbers are read.
+type bytesize uint64
+
+var byteUnits = []struct {
+	suffix string
+	shift  uint
+}{{"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"", 0}}
+
+// UnmarshalText reads a number with a unit.
+func (b *bytesize) UnmarshalText(text []byte) error {
+	for _, u := range byteUnits {
+		digits, ok := strings.CutSuffix(string(text), u.suffix)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseUint(digits, 10, 63-int(u.shift))
+		if err != nil {
+			break
+		}
+		*b = bytesize(n << u.shift)
+		return nil
+	}
+	return fmt.Errorf("%q is no number of bytes; write it as 268435456, 256MiB, 64KiB or 1GiB", text)
+}
+
+// String gives the largest unit that leaves no fraction.
+func (b bytesize) String() string {
+	for _, u := range []int{2, 1, 0} {
+		if unit := byteUnits[u]; b != 0 && b%(1<<unit.shift) == 0 {
+			return strconv.FormatUint(uint64(b)>>unit.shift, 10) + unit.suffix
+		}
+	}
+	return strconv.FormatUint(uint64(b), 10)
+}

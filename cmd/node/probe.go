@@ -1,0 +1,30 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/tidemark-mq/tidemark/node/store"
+)
+
+// probeDisk warns of a disk that is too slow for the timers: a sync that takes
+// as long as the lease costs the leadership. It takes a second at most.
+func (d *daemon) probeDisk() {
+	dir := d.set.Data
+	if _, err := os.Stat(dir); err != nil {
+		dir = filepath.Dir(dir) // it will be made there, on the same disk
+	}
+	figures, err := store.Probe(context.Background(), dir)
+	if err != nil {
+		d.log.Warn("the disk could not be probed", "folder", dir, "error", err)
+		return
+	}
+	args := []any{"folder", dir, "syncs", figures.Syncs, "p50", figures.P50, "p99", figures.P99, "max", figures.Max}
+	if limit := d.set.timers.Lease / 3; figures.P99 > limit {
+		d.log.Warn("the disk is slow for these timers, and the leadership may be lost under load: use a faster disk, or --timers slow-disk on every member",
+			append(args, "limit", limit)...)
+		return
+	}
+	d.log.Info("the disk is fast enough for these timers", args...)
+}
