@@ -16,6 +16,9 @@ type part struct {
 	// shown is the summary that the published tree of parts knows; zero before
 	// the first.
 	shown gauge
+	// prev is what stands for it in the published tree of parts; nil before the
+	// first flush, itself after one.
+	prev *part
 	// dead: it is no longer in the table.
 	dead bool
 }

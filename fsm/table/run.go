@@ -24,6 +24,7 @@ type run struct {
 	room int
 	// what n was before it was changed, and what the changes add up to.
 	changed bool
+	prev    *node
 	was     gauge
 	delta   sum
 	count   int64
@@ -86,7 +87,7 @@ func (r *run) find(id int32) *queue {
 func (r *run) touch() {
 	r.p = r.s.own(r.p)
 	if !r.changed {
-		r.changed, r.was = true, r.n.gauge
+		r.changed, r.prev, r.was = true, r.n, r.n.gauge
 		r.n = r.n.own(r.s.gen)
 	}
 }
@@ -129,7 +130,7 @@ func (r *run) begin(q queue) {
 	}
 	r.n = &node{id: r.id, gen: r.s.gen}
 	r.n.insert(0, q, r.room)
-	r.changed, r.was = true, gauge{}
+	r.changed, r.prev, r.was = true, nil, gauge{}
 	r.delta, r.count = add(r.delta, q.hash(r.id.hash)), r.count+1
 }
 
@@ -137,7 +138,7 @@ func (r *run) begin(q queue) {
 func (r *run) split() {
 	r.touch()
 	right := r.n.halve()
-	r.p.nodes.put(byRun, r.s.gen, right, gauge{})
+	r.p.nodes.put(byRun, r.s.gen, right, nil, gauge{})
 	r.flush()
 	r.hi = 0
 }
@@ -163,7 +164,7 @@ func (r *run) drop(id int32) {
 func (r *run) retain(kept []queue, gone sum, lost int) {
 	r.p = r.s.own(r.p)
 	if !r.changed {
-		r.changed, r.was = true, r.n.gauge
+		r.changed, r.prev, r.was = true, r.n, r.n.gauge
 	}
 	n := *r.n
 	n.gen, n.queues = r.s.gen, kept
@@ -187,7 +188,7 @@ func (r *run) flush() {
 	r.delta, r.count = sum{}, 0
 	if len(r.n.queues) > 0 {
 		r.n.measure()
-		p.nodes.put(byRun, s.gen, r.n, r.was)
+		p.nodes.put(byRun, s.gen, r.n, r.prev, r.was)
 		return
 	}
 	p.nodes.del(byRun, s.gen, r.n.place(), r.was)

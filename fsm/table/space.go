@@ -141,7 +141,7 @@ func (s *space) show(r *ref) {
 	for i, p := range r.parts {
 		e.parts[i] = p.id
 	}
-	s.groups.put(byGroup, s.gen, e, gauge{})
+	s.groups.put(byGroup, s.gen, e, nil, gauge{})
 }
 
 // maxNames is how many names of brokers a space remembers to keep each once.
@@ -175,10 +175,10 @@ func (s *space) pair(p *part, topic string) *ident {
 		topic = strings.Clone(topic)
 	}
 	id := newIdent(p.id.group, topic, p.id.broker)
-	s.topics.put(byTopic, s.gen, id, gauge{})
+	s.topics.put(byTopic, s.gen, id, nil, gauge{})
 	if b := s.beside; b != nil {
 		if _, ok := b.topics.get(byTopic, place{id, 0}); !ok {
-			b.topics.put(byTopic, b.gen, id, gauge{})
+			b.topics.put(byTopic, b.gen, id, nil, gauge{})
 		}
 	}
 	return id
@@ -215,9 +215,9 @@ func (s *space) flush() {
 			s.parts.del(byBroker, s.gen, p.place(), p.shown)
 			continue
 		}
-		was := p.shown
-		p.shown = p.summary()
-		s.parts.put(byBroker, s.gen, p, was)
+		was, prev := p.shown, p.prev
+		p.shown, p.prev = p.summary(), p
+		s.parts.put(byBroker, s.gen, p, prev, was)
 	}
 	clear(s.dirty)
 	s.dirty = s.dirty[:0]

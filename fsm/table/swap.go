@@ -52,7 +52,7 @@ func (t *Table) replaceGroup(staged *space, group string) {
 // adopt takes over a part of another space, and gives it a base.
 func (s *space) adopt(p *part, base Stamp) {
 	c := *p
-	c.gen, c.base, c.shown, c.dead = s.gen, base, gauge{}, false
+	c.gen, c.base, c.shown, c.prev, c.dead = s.gen, base, gauge{}, nil, false
 	c.sum = add(c.sum, hashBase(c.id.hash, base))
 	r := s.live[c.id.group]
 	if r == nil {

@@ -4,15 +4,17 @@ import "slices"
 
 // put inserts x, or puts it in the place of what stands there. was is the
 // summary that the tree knows of what stood there, zero for a new item; x may be
-// that item itself, changed. It reports whether the item is new.
-func (t *tree[T]) put(o order, gen uint64, x T, was gauge) bool {
+// that item itself, changed. prev is what stands there, if the caller knows, so
+// that the last page need not be searched by names. It reports whether the item
+// is new.
+func (t *tree[T]) put(o order, gen uint64, x, prev T, was gauge) bool {
 	if t.root == nil {
 		t.root = &page[T]{gen: gen, items: []T{x}, gauge: x.summary()}
 		t.n = 1
 		return true
 	}
 	t.root = t.root.own(gen)
-	right, fresh := t.root.put(o, gen, x, was)
+	right, fresh := t.root.put(o, gen, x, prev, was)
 	if right != nil {
 		t.root = join(gen, t.root, right)
 	}
@@ -32,10 +34,10 @@ func join[T item](gen uint64, left, right *page[T]) *page[T] {
 }
 
 // put works on a page that is owned; it returns what it had to split off.
-func (p *page[T]) put(o order, gen uint64, x T, was gauge) (right *page[T], fresh bool) {
+func (p *page[T]) put(o order, gen uint64, x, prev T, was gauge) (right *page[T], fresh bool) {
 	k := x.place()
 	if p.inner == nil {
-		i, found := p.search(o, k)
+		i, found := p.find(o, k, prev)
 		if found {
 			p.items[i] = x
 		} else {
@@ -52,7 +54,7 @@ func (p *page[T]) put(o order, gen uint64, x T, was gauge) (right *page[T], fres
 	i := in.route(o, k)
 	kid := in.kids[i].own(gen)
 	in.kids[i] = kid
-	right, fresh = kid.put(o, gen, x, was)
+	right, fresh = kid.put(o, gen, x, prev, was)
 	if right == nil {
 		p.follow(x.summary(), was)
 		return nil, fresh
@@ -64,6 +66,16 @@ func (p *page[T]) put(o order, gen uint64, x T, was gauge) (right *page[T], fres
 	}
 	p.follow(x.summary(), was)
 	return nil, fresh
+}
+
+func (p *page[T]) find(o order, k place, prev T) (int, bool) {
+	var none T
+	if prev != none {
+		if i := slices.Index(p.items, prev); i >= 0 {
+			return i, true
+		}
+	}
+	return p.search(o, k)
 }
 
 // follow brings the gauge up to date after one item below went from was to now.

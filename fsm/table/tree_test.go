@@ -94,7 +94,7 @@ func TestTreeAgainstMap(t *testing.T) {
 				if has {
 					g = was.g
 				}
-				if fresh := tr.put(byGroup, gen, x, g); fresh == has {
+				if fresh := tr.put(byGroup, gen, x, was, g); fresh == has {
 					t.Fatalf("put says new: %v; it was there: %v", fresh, has)
 				}
 				ref[name] = x
