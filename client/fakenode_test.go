@@ -49,6 +49,8 @@ type fakeCluster struct {
 	acts    map[offset.ActID]offset.ActResult
 	// calls counts what came, by node and kind ("commit", "set", "fetch", …).
 	calls map[string]int
+	keys  int
+	hook  func(keys int)
 	// script decides what befalls a call; nil: nothing.
 	script func(n *fakeNode, kind string, nth int) (fault, error)
 }
@@ -163,6 +165,31 @@ func (c *fakeCluster) came(n *fakeNode, kind string) (fault, error) {
 		return none, nil
 	}
 	return script(n, kind, nth)
+}
+
+// sawKeys counts the keys of a fetch, and calls the hook of onFetch.
+func (c *fakeCluster) sawKeys(n int) {
+	c.mu.Lock()
+	c.keys += n
+	hook := c.hook
+	c.mu.Unlock()
+	if hook != nil {
+		hook(n)
+	}
+}
+
+// onFetch sets who is told, before it is answered, of each fetch.
+func (c *fakeCluster) onFetch(hook func(keys int)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hook = hook
+}
+
+// fetched counts the keys that were fetched.
+func (c *fakeCluster) fetched() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.keys
 }
 
 func (c *fakeCluster) count(kind string) int {
@@ -325,6 +352,7 @@ func (n *fakeNode) apply(call *tidemarkv1.Call) (string, func() *tidemarkv1.Repl
 			if err != nil {
 				return bad(err)
 			}
+			n.c.sawKeys(len(q.Keys))
 			return &tidemarkv1.Reply{Reply: &tidemarkv1.Reply_Fetch{Fetch: wire.ToFetchResponse(q.Keys, n.c.state.fetch(q.Keys), n.c.state.meta(n.c.leads()))}}
 		}
 	}

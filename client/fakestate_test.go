@@ -124,3 +124,17 @@ func (s *fakeState) applied() (commits, sets int) {
 	defer s.mu.Unlock()
 	return s.commits, s.sets
 }
+
+// replace makes the state that of a new cluster without offsets.
+func (s *fakeState) replace(id offset.ClusterID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cluster, s.index, s.lastAct, s.floor = id, 3, 0, 0
+	clear(s.keys)
+}
+
+// late applies a commit that was sent long ago.
+func (s *fakeState) late(k offset.Key, to int64, epoch uint64) {
+	topics, _ := offset.GroupCommits([]offset.Commit{{Key: k, Offset: to, Epoch: epoch}})
+	s.commit(&offset.Commits{Cluster: s.meta("").Cluster, Topics: topics})
+}

@@ -51,10 +51,8 @@ type watched struct {
 // watch looks for acts that were missed, and tells of the queues they froze.
 // It holds sending meanwhile, so that no own Set is under way.
 func (s *RemoteStore) watch(ctx context.Context) error {
-	select {
-	case s.sending <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := s.turn(ctx); err != nil {
+		return err
 	}
 	told, err := s.notice(ctx)
 	<-s.sending

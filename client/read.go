@@ -32,7 +32,7 @@ func (s *RemoteStore) ReadOffset(ctx context.Context, mq offset.MessageQueue, fr
 			case <-wait:
 				continue
 			case <-ctx.Done():
-				return 0, s.readError(mq, ctx.Err())
+				return 0, s.readError(mq, only(offset.ErrBusy, nil, ctx.Err()))
 			}
 		case r == nil:
 			return v, nil

@@ -36,10 +36,8 @@ type item struct {
 // at a time. The error is a *PersistError, or an *Error if ctx ended before
 // this run's turn came.
 func (s *RemoteStore) send(ctx context.Context, choose func(*run)) error {
-	select {
-	case s.sending <- struct{}{}:
-	case <-ctx.Done():
-		return &Error{Op: "persist", Subject: quoted(s.group), Err: ctx.Err()}
+	if err := s.turn(ctx); err != nil {
+		return &Error{Op: "persist", Subject: quoted(s.group), Err: err}
 	}
 	r := &run{s: s, queues: make(map[offset.MessageQueue]struct{})}
 	f := &flight{queues: r.queues, done: make(chan struct{})}
@@ -56,6 +54,22 @@ func (s *RemoteStore) send(ctx context.Context, choose func(*run)) error {
 	<-s.sending
 	s.tell(r.told)
 	return persistError(r.failed)
+}
+
+// turn waits for sending to be free. That it is free counts for more than that
+// ctx has ended: so a run that is too late still tells of its queues.
+func (s *RemoteStore) turn(ctx context.Context) error {
+	select {
+	case s.sending <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case s.sending <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return only(offset.ErrBusy, nil, ctx.Err())
+	}
 }
 
 // add takes what there is to say of a queue into the run.
