@@ -23,14 +23,19 @@ type notes struct {
 	order   []uint64
 	// fresh has one slot: the newest checkpoint that has not been compared.
 	fresh chan uint64
+	// wrong is Unsafe.Digest; nil for none.
+	wrong func(offset.Digest) offset.Digest
 }
 
-func newNotes() *notes {
-	return &notes{digests: map[uint64]offset.Digest{}, fresh: make(chan uint64, 1)}
+func newNotes(wrong func(offset.Digest) offset.Digest) *notes {
+	return &notes{wrong: wrong, digests: map[uint64]offset.Digest{}, fresh: make(chan uint64, 1)}
 }
 
 // note is fsm.Config's Checkpoint.
 func (n *notes) note(index uint64, d offset.Digest) {
+	if n.wrong != nil {
+		d = n.wrong(d)
+	}
 	n.mu.Lock()
 	n.digests[index] = d
 	n.order = append(n.order, index)

@@ -41,7 +41,7 @@ func TestRule(t *testing.T) {
 }
 
 func TestNotesKeepTheNewest(t *testing.T) {
-	n := newNotes()
+	n := newNotes(nil)
 	for i := range uint64(keptNotes + 10) {
 		n.note(i+1, offset.Digest{byte(i)})
 	}

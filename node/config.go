@@ -178,6 +178,9 @@ type Unsafe struct {
 	WaitForCommitIndex bool
 	// LibraryAppends leaves MaxAppendEntries at the library's 64.
 	LibraryAppends bool
+	// Digest replaces what is noted at checkpoints, as a state that has gone
+	// wrong would. Nil: nothing does.
+	Digest func(offset.Digest) offset.Digest
 	// Store are the remedies of the member's disk.
 	Store store.Unsafe
 }

@@ -6,8 +6,4 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m,
-		// Left behind on purpose, to show what raft leaves unanswered.
-		goleak.IgnoreAnyFunction("github.com/tidemark-mq/tidemark/node_test.TestTrapUnansweredFutures"))
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -80,11 +80,3 @@ func replaceFile(path string, data []byte) error {
 	}
 	return err
 }
-
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}

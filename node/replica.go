@@ -65,7 +65,7 @@ func openReplica(n *Node, disk *store.Store) (*replica, error) {
 	c := &n.config
 	r := &replica{
 		config: c, id: n.identity.Load().id(), cluster: n.identity.Load().cluster(), counts: &n.counts, began: time.Now(),
-		disk: disk, peer: n.peer, acks: newAcks(), notes: newNotes(),
+		disk: disk, peer: n.peer, acks: newAcks(), notes: newNotes(c.Unsafe.Digest),
 		caughtUp: make(chan struct{}), failed: make(chan struct{}),
 	}
 	r.machine = &machine{FSM: fsm.New(fsm.Config{

@@ -1,0 +1,116 @@
+package node_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/internal/incluster"
+	"github.com/tidemark-mq/tidemark/node"
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// TestTransferUnderCommits hands leadership round three times; commits go on,
+// and nobody waits for an election.
+func TestTransferUnderCommits(t *testing.T) {
+	c := incluster.Start(t, 3)
+	w := write(c, 4)
+	for range 3 {
+		w.more(20)
+		old := c.Leader()
+		to := c.Followers(old)[0]
+		leader, meta, err := c.Members[1].Node().Transfer(within(t, incluster.Patience), incluster.Operator, to.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if leader != to.ID() || meta.Cluster.IsZero() {
+			t.Errorf("leadership went to %q, want %q", leader, to.ID())
+		}
+		if now := c.Leader(); now != to {
+			t.Errorf("%s leads, want %s", now.Name, to.Name)
+		}
+	}
+	w.more(20)
+	w.check()
+	t.Logf("longest time between two acknowledgements: %v", time.Duration(w.longest.Load()))
+	if gap := time.Duration(w.longest.Load()); gap > 2*time.Second {
+		t.Errorf("commits stood still for %v", gap)
+	}
+}
+
+func TestTransferIsRefused(t *testing.T) {
+	c := incluster.Start(t, 3)
+	leader := c.Leader()
+	cases := []struct {
+		name, to string
+		want     error
+	}{
+		{"to itself", leader.Name, offset.ErrInvalid},
+		{"to nobody", "n9", offset.ErrNotFound},
+	}
+	for _, k := range cases {
+		t.Run(k.name, func(t *testing.T) {
+			_, _, err := leader.Node().Transfer(within(t, incluster.Patience), incluster.Operator, k.to)
+			if !errors.Is(err, k.want) {
+				t.Errorf("got %v, want %v", err, k.want)
+			}
+		})
+	}
+	leader.MustCommit(incluster.Key("g", 1), 1)
+}
+
+// TestACleanStopHandsLeadershipOver: the others need no election timeout.
+func TestACleanStopHandsLeadershipOver(t *testing.T) {
+	c := incluster.Start(t, 3)
+	old := c.Leader()
+	rest := c.Followers(old)
+	meta := old.MustCommit(incluster.Key("g", 1), 1)
+	if err := old.Stop(); err != nil {
+		t.Errorf("Run returned %v", err)
+	}
+	began := time.Now()
+	_, _, err := rest[0].Commit(within(t, incluster.Patience), incluster.Key("g", 1), 2, 0, meta.Cluster)
+	if took := time.Since(began); err != nil || took > 250*time.Millisecond {
+		t.Errorf("the first commit after a clean stop took %v (%v), as if there had been an election", took, err)
+	}
+}
+
+// TestALeaderCutOffDuringATransfer leads to one of two ends: either it leads
+// on and says so, or another leads. What was acknowledged stays.
+func TestALeaderCutOffDuringATransfer(t *testing.T) {
+	c := incluster.Start(t, 3)
+	w := write(c, 2)
+	w.more(10)
+	old := c.Leader()
+	done := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		_, _, err := old.Node().Transfer(ctx, incluster.Operator, "")
+		done <- err
+	}()
+	c.Net.Isolate(old.Name)
+	if err := <-done; err != nil && !errors.Is(err, offset.ErrBusy) && !errors.Is(err, offset.ErrOutcomeUnknown) && !errors.Is(err, offset.ErrNoLeader) {
+		t.Errorf("the transfer: %v", err)
+	}
+	c.Net.HealAll()
+	w.more(20)
+	w.check()
+	equalDigests(c)
+}
+
+// TestRaftIsRestartedInsideTheProcess: what a transfer that never ends leads to.
+func TestRaftIsRestartedInsideTheProcess(t *testing.T) {
+	c := incluster.Start(t, 3)
+	w := write(c, 2)
+	w.more(10)
+	for _, m := range c.Members {
+		node.RestartRaft(m.Node())
+		c.Until("raft has been started anew", func() bool { return metric(m, "raft_restarts_total") == 1 })
+		c.WaitReady(m)
+		w.more(10)
+	}
+	w.check()
+	equalDigests(c)
+}
