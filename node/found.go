@@ -2,6 +2,10 @@ package node
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -11,11 +15,25 @@ import (
 )
 
 // founding brings a member to its cluster: it founds one, is founded, finds
-// that it is listed, or waits to be added. DESIGN.md tells how.
+// that it is listed, or waits to be added. FOUNDING.md tells how.
 //
 // The peer must run meanwhile: its Handler's Hello and Found, and its Adopt,
 // are those of founding.
-type founding struct{}
+type founding struct {
+	foundingConfig
+	// joined is told that the identity has got its cluster, or failed.
+	joined chan struct{}
+
+	mu     sync.Mutex // guards what follows, and orders found, adopt and draw
+	failed error      // why this member can never belong to its cluster
+
+	// Of the goroutine of run alone.
+	acknowledged map[string]bool // founders, by id, that hold the draw
+	met          time.Time       // since when there has been a cluster that does not list this member
+	reported     time.Time
+	alone        bool      // nobody else is at the own address
+	looked       time.Time // when that was asked last
+}
 
 // foundingConfig is what founding needs. Required but where a default is named.
 type foundingConfig struct {
@@ -31,12 +49,14 @@ type foundingConfig struct {
 	// meet returns the calls on whoever answers at addr: peer.Peer.To("", addr).
 	meet func(addr string) meeter
 	// listed tells, once raft runs, whether its configuration lists id, and
-	// level what the state says. Nil before: the draw counts, and level 0.
+	// level what the state says, 0 until then. Nil before: the draw counts.
 	listed func(id string) bool
 	level  func() uint8
-	// retry is how long to wait between two rounds, report between two lines
-	// of the log. Default: 250 ms, 10 s.
-	retry, report time.Duration
+	// retry is how long to wait between two rounds, patience how long one call
+	// may take, grace how long a cluster must not list this member until that
+	// is final, report how long between two lines of the log. Default: 250 ms,
+	// 2 s, 3 s, 10 s.
+	retry, patience, grace, report time.Duration
 	// logger takes what an operator should know. Default: none.
 	logger hclog.Logger
 }
@@ -49,7 +69,22 @@ type meeter interface {
 }
 
 // newFounding returns a founding; it does no I/O.
-func newFounding(c foundingConfig) *founding { return &founding{} }
+func newFounding(c foundingConfig) *founding {
+	def(&c.retry, 250*time.Millisecond)
+	def(&c.patience, 2*time.Second)
+	def(&c.grace, 3*time.Second)
+	def(&c.report, 10*time.Second)
+	if c.logger == nil {
+		c.logger = hclog.NewNullLogger()
+	}
+	if c.listed == nil {
+		c.listed = func(string) bool { return false }
+	}
+	if c.level == nil {
+		c.level = func() uint8 { return 0 }
+	}
+	return &founding{foundingConfig: c, joined: make(chan struct{}, 1), acknowledged: make(map[string]bool)}
+}
 
 // run blocks until the member belongs to a cluster and raft may start; the
 // identity tells how: with founders and not started, BootstrapCluster with
@@ -57,26 +92,186 @@ func newFounding(c foundingConfig) *founding { return &founding{} }
 // where the member has been started before, but for the look whether another
 // process has its identity. Errors end the node: they name the option or
 // command that is the way out.
-func (f *founding) run(ctx context.Context) error { return offset.ErrNotReady }
-
-// hello answers peer.Handler's Hello, before, while and after run.
-func (f *founding) hello(from string) peer.Hello { return peer.Hello{} }
-
-// found answers peer.Handler's Found.
-func (f *founding) found(ctx context.Context, from string, g peer.Founding) error {
-	return offset.ErrNotReady
+func (f *founding) run(ctx context.Context) error {
+	if err := f.checkData(); err != nil {
+		return err
+	}
+	for {
+		if err := f.lookForTwin(ctx); err != nil || f.identity.started() {
+			return err
+		}
+		done, err := f.round(ctx)
+		if done || err != nil {
+			return err
+		}
+		f.wait(ctx)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
 }
 
-// adopt is peer.Config's Adopt.
-func (f *founding) adopt(cluster offset.ClusterID, from string) error { return offset.ErrNotReady }
-
-// checkAddresses checks what this member listens on and advertises against the
-// other founders, before anything is written; errors wrap offset.ErrInvalid
-// and name the option. Names are not resolved.
-func checkAddresses(name, listen, advertise string, initial []Founder) error {
-	return offset.ErrNotReady
+// checkData compares what the folder holds with what the identity says.
+func (f *founding) checkData() error {
+	id := f.identity
+	switch {
+	case !f.empty && id.cluster().IsZero():
+		return offset.Errorf(offset.ErrDamaged,
+			"raft's files in %s hold data, but %s says that %s belongs to no cluster: put the %s that belongs to them back, or start with an empty data folder", id.dir, memberFile, id.id(), memberFile)
+	case f.empty && id.started() && len(id.founders()) > 0:
+		return offset.Errorf(offset.ErrDamaged,
+			"raft's files in %s hold nothing, but %s says that %s has run: its data is lost, and it must not vote as if it had never voted. %s", id.dir, memberFile, id.id(), f.wayBack("with an empty data folder"))
+	}
+	return nil
 }
 
-// ParseFounders reads "n1=host:7412,n2=host:7412", the form of
-// --initial-cluster; the error wraps offset.ErrInvalid.
-func ParseFounders(s string) ([]Founder, error) { return nil, offset.ErrNotReady }
+// wayBack names the two commands that bring a member in whose data is gone.
+func (f *founding) wayBack(how string) string {
+	name, _, _ := strings.Cut(f.identity.id(), "/")
+	return fmt.Sprintf("A member without its data comes back as a new one. Run on any member that is up:\n  tidemark cluster remove %s --execute\n  tidemark cluster add %s %s --execute\nand start this node again, %s", name, f.identity.id(), f.peer, how)
+}
+
+// lookForTwin asks the own advertised address who is there, again until it has
+// been reached once. Anyone but this process ends the start; nobody at all is
+// not fatal, since a name may not be known yet.
+func (f *founding) lookForTwin(ctx context.Context) error {
+	if f.alone || !f.looked.IsZero() && time.Since(f.looked) < f.report {
+		return nil
+	}
+	f.looked = time.Now()
+	ctx, cancel := context.WithTimeout(ctx, f.patience)
+	defer cancel()
+	h, err := f.meet(f.peer).Hello(ctx)
+	switch {
+	case err != nil:
+		f.logger.Warn("this node does not reach itself at its advertised address; going on", "address", f.peer, "error", err)
+		return nil
+	case h.Run == f.foundingConfig.run:
+		f.alone = true
+		return nil
+	case h.ID == f.identity.id():
+		return offset.Errorf(offset.ErrDenied,
+			"another process runs at %s with the identity %s: two nodes were started with copies of one data folder; give this one an empty folder (--data) and a name of its own (--name)", f.peer, h.ID)
+	}
+	return offset.Errorf(offset.ErrInvalid,
+		"the advertised address %s reaches %q, not this node, %s: correct --peer-advertise", f.peer, h.ID, f.identity.id())
+}
+
+// round does what can be done now; done tells that raft may start.
+func (f *founding) round(ctx context.Context) (done bool, err error) {
+	f.mu.Lock()
+	err = f.failed
+	f.mu.Unlock()
+	switch {
+	case err != nil:
+		return false, err
+	case f.identity.drawing():
+		return f.spread(ctx)
+	case !f.identity.cluster().IsZero():
+		return true, nil
+	case len(f.initial) == 0:
+		f.tell("waiting to be added; on any member of the cluster run: tidemark cluster add "+f.identity.id()+" "+f.peer+" --execute", nil)
+		return false, nil
+	}
+	return f.find(ctx)
+}
+
+// wait ends after the time between two rounds, or as soon as something has
+// changed from outside.
+func (f *founding) wait(ctx context.Context) {
+	t := time.NewTimer(f.retry)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-f.joined:
+	case <-ctx.Done():
+	}
+}
+
+// wake has run look again at once.
+func (f *founding) wake() {
+	select {
+	case f.joined <- struct{}{}:
+	default:
+	}
+}
+
+// tell writes a line to the log, once per report.
+func (f *founding) tell(line string, missing []string) {
+	if !f.reported.IsZero() && time.Since(f.reported) < f.report {
+		return
+	}
+	f.reported = time.Now()
+	if len(missing) == 0 {
+		f.logger.Info(line)
+	} else {
+		f.logger.Info(line, "missing", missing)
+	}
+}
+
+// others are the founders but this one.
+func (f *founding) others() []Founder {
+	name := f.name()
+	return slices.DeleteFunc(slices.Clone(f.initial), func(o Founder) bool { return o.Name == name })
+}
+
+func (f *founding) name() string { return nameOf(f.identity.id()) }
+
+// nameOf returns the name part of a member's id.
+func nameOf(id string) string {
+	name, _, _ := strings.Cut(id, "/")
+	return name
+}
+
+// first is the founder that draws: the first by name, so that the order in
+// which each node lists them does not matter.
+func (f *founding) first() string {
+	return slices.MinFunc(f.initial, func(a, b Founder) int { return strings.Compare(a.Name, b.Name) }).Name
+}
+
+// reply is what one founder said in a round.
+type reply struct {
+	founder Founder
+	hello   peer.Hello
+	err     error // it said nothing
+}
+
+// ask says hello to all other founders at once.
+func (f *founding) ask(ctx context.Context) []reply {
+	ctx, cancel := context.WithTimeout(ctx, f.patience)
+	defer cancel()
+	others := f.others()
+	replies := make([]reply, len(others))
+	var asking sync.WaitGroup
+	for i, o := range others {
+		asking.Go(func() {
+			h, err := f.meet(o.Peer).Hello(ctx)
+			replies[i] = reply{o, h, err}
+		})
+	}
+	asking.Wait()
+	return replies
+}
+
+// check refuses a reply that no retry makes right.
+func (f *founding) check(r reply) error {
+	h := r.hello
+	switch {
+	case r.err != nil:
+		return nil
+	case h.Run == f.foundingConfig.run:
+		return offset.Errorf(offset.ErrInvalid, "initial cluster (--initial-cluster): the address %s of %s reaches this node itself, %s", r.founder.Peer, r.founder.Name, f.identity.id())
+	case nameOf(h.ID) != r.founder.Name:
+		return offset.Errorf(offset.ErrInvalid, "initial cluster (--initial-cluster): the address %s of %s reaches %q", r.founder.Peer, r.founder.Name, h.ID)
+	case h.Level > offset.FormatLevel:
+		return tooOld(h.Level)
+	case h.Cluster.IsZero() && !h.Empty:
+		return offset.Errorf(offset.ErrDamaged, "%q at %s holds data but belongs to no cluster: see its own log", h.ID, r.founder.Peer)
+	}
+	return nil
+}
+
+// tooOld is why a node cannot be in a cluster of a newer level.
+func tooOld(level uint8) error {
+	return offset.Errorf(offset.ErrLevel, "the cluster uses format level %d, this build reads up to %d: start a newer version of tidemarkd", level, offset.FormatLevel)
+}

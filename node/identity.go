@@ -1,42 +1,231 @@
 package node
 
 import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tidemark-mq/tidemark/node/store"
 	"github.com/tidemark-mq/tidemark/offset"
 	"github.com/tidemark-mq/tidemark/transport/peer"
+)
+
+const (
+	// memberFile holds the identity, lockFile the lock on the data folder.
+	memberFile = "member.json"
+	lockFile   = "member.lock"
 )
 
 // identity is who this member is: what member.json in the data folder says. It
 // holds the folder against other processes until close. Its methods may be
 // called from any goroutine; what changes it returns once that is on the disk.
-type identity struct{}
+type identity struct {
+	dir  string
+	lock *os.File
+
+	mu  sync.Mutex // guards what follows
+	now memberRecord
+}
 
 // openIdentity locks the data folder (making it, 0700), reads member.json, or
 // mints a member id at the first start. beside are the names of what only a
 // member that has run has in the folder: with one of them there, a missing
 // member.json is an error. Errors name the file and the way out; they wrap
-// offset.ErrDamaged, or are a *store.LockedError. Addresses must have been
-// checked before (checkAddresses), since this writes.
+// offset.ErrDamaged or offset.ErrInvalid, or are a *store.LockedError.
+// Addresses must have been checked before (checkAddresses), since this writes.
 func openIdentity(dir, name string, beside ...string) (*identity, error) {
-	return nil, offset.ErrNotReady
+	if err := makeFolder(dir); err != nil {
+		return nil, err
+	}
+	lock, err := lockFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	i := &identity{dir: dir, lock: lock}
+	if err := i.load(name, beside); err != nil {
+		lock.Close()
+		return nil, err
+	}
+	return i, nil
+}
+
+// load reads the identity or, where there is none and nothing that needs one,
+// mints it.
+func (i *identity) load(name string, beside []string) error {
+	path := filepath.Join(i.dir, memberFile)
+	r, err := readMember(path)
+	if err == nil {
+		if r.Name != name {
+			return offset.Errorf(offset.ErrInvalid,
+				"%s belongs to member %q, but this node is configured as %q: give it back its name, or a data folder of its own", path, r.Name, name)
+		}
+		i.now = r
+		return nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, other := range beside {
+		if _, err := os.Lstat(filepath.Join(i.dir, other)); !errors.Is(err, fs.ErrNotExist) {
+			return offset.Errorf(offset.ErrDamaged,
+				"%s is missing, but %s beside it says that a member has run in %s: put %s back, or start with an empty data folder; the member then comes back as a new one (tidemark cluster remove and add)",
+				path, other, i.dir, memberFile)
+		}
+	}
+	return i.store(memberRecord{Name: name, Member: drawCluster().String()})
+}
+
+// drawCluster draws 16 random bytes; a member id is as good a draw.
+func drawCluster() (c offset.ClusterID) {
+	rand.Read(c[:]) // never fails
+	return c
+}
+
+// store writes a record and then makes it the current one.
+func (i *identity) store(r memberRecord) error {
+	if err := writeMember(i.dir, r); err != nil {
+		return fmt.Errorf("keeping the member's identity: %w", err)
+	}
+	i.now = r
+	return nil
 }
 
 // id is raft's server id, "name/member-id".
-func (i *identity) id() string { return "" }
+func (i *identity) id() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.now.Name + "/" + i.now.Member
+}
 
-// cluster is the cluster this member belongs to, zero for none yet.
-func (i *identity) cluster() offset.ClusterID { return offset.ClusterID{} }
+// cluster is the cluster this member belongs to, zero for none yet. Once it is
+// not zero, it never changes.
+func (i *identity) cluster() offset.ClusterID {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.now.cluster
+}
 
 // founders are the voters that raft has to be bootstrapped with, in the same
 // order on each founder; nil where this member was added later.
-func (i *identity) founders() []peer.Founder { return nil }
+func (i *identity) founders() []peer.Founder {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return slices.Clone(i.now.founders)
+}
+
+// drawing tells that this member has drawn its cluster, and does not know yet
+// whether all founders have stored the draw.
+func (i *identity) drawing() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.now.Drawing
+}
 
 // started tells that raft has run, or was about to, in this folder: its files
 // must be there (store.Config.MustExist), and nothing is bootstrapped again.
-func (i *identity) started() bool { return false }
+func (i *identity) started() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.now.Started
+}
 
-// markStarted notes that; to be called once raft's store is made (and, with
-// founders, bootstrapped), before raft starts.
-func (i *identity) markStarted() error { return offset.ErrNotReady }
+// join makes the member one of a cluster: as a founder, with the voters of its
+// first configuration, or, with nil, as one that is added. drawing is for who
+// has drawn it. It refuses to leave another cluster, and repeated it changes
+// nothing.
+func (i *identity) join(c offset.ClusterID, founders []peer.Founder, drawing bool) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch {
+	case i.now.cluster == c:
+		return nil
+	case !i.now.cluster.IsZero():
+		return offset.Errorf(offset.ErrForeignCluster, "%s/%s belongs to cluster %s", i.now.Name, i.now.Member, i.now.cluster)
+	}
+	r := i.now
+	r.cluster, r.founders, r.Drawing = c, slices.Clone(founders), drawing
+	return i.store(r)
+}
+
+// settle notes that all founders have stored the draw.
+func (i *identity) settle() error {
+	return i.update(func(r *memberRecord) bool { was := r.Drawing; r.Drawing = false; return was })
+}
+
+// markStarted notes that raft starts; to be called once raft's store is made
+// (and, with founders, bootstrapped), before raft starts.
+func (i *identity) markStarted() error {
+	return i.update(func(r *memberRecord) bool { was := r.Started; r.Started = true; return !was })
+}
+
+// update stores what change makes of the record, if it says that it changed.
+func (i *identity) update(change func(*memberRecord) bool) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	r := i.now
+	if !change(&r) {
+		return nil
+	}
+	return i.store(r)
+}
 
 // close frees the folder.
-func (i *identity) close() error { return nil }
+func (i *identity) close() error { return i.lock.Close() }
+
+// makeFolder makes the data folder if it is not there; its parent must be.
+func makeFolder(dir string) error {
+	err := os.Mkdir(dir, 0o700)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return offset.Errorf(offset.ErrInvalid, "the data folder %s is no folder", dir)
+		}
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return offset.Errorf(offset.ErrInvalid, "the data folder %s cannot be made: make the folder above it, or correct the path", dir)
+	case err != nil:
+		return fmt.Errorf("making the data folder: %w", err)
+	}
+	return syncFolder(filepath.Dir(dir))
+}
+
+// lockFolder takes the folder for this process alone. The kernel frees it when
+// the process ends, however that comes about.
+func lockFolder(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("locking the data folder: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		defer f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, &store.LockedError{Dir: dir, PID: lockHolder(f)}
+		}
+		return nil, fmt.Errorf("locking the data folder %s: %w", dir, err)
+	}
+	// Only for the other's message; a lock without a name is as good.
+	if f.Truncate(0) == nil {
+		f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	}
+	return f, nil
+}
+
+// lockHolder reads who has the lock, 0 where that is not written.
+func lockHolder(f *os.File) int {
+	b := make([]byte, 16)
+	n, _ := f.ReadAt(b, 0)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b[:n])))
+	if err != nil || pid < 0 {
+		return 0
+	}
+	return pid
+}

@@ -43,9 +43,10 @@ type Config struct {
 	// Once it is not zero, it never changes.
 	Cluster func() offset.ClusterID
 	// Adopt is called when raft of a member of cluster asks for this very node
-	// by its full id while Cluster is zero. It returns nil once the node
-	// belongs to that cluster. Nil: refused.
-	Adopt func(cluster offset.ClusterID, from string) error
+	// by its full id while Cluster is zero; level is the format level that the
+	// cluster uses. It returns nil once the node belongs to that cluster, and
+	// may write to the disk before. Nil: refused.
+	Adopt func(cluster offset.ClusterID, from string, level uint8) error
 	// Level gives the format level that the cluster uses, 0 while not known. A
 	// member that cannot read it is refused. Nil: not checked.
 	Level func() uint8

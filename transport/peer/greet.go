@@ -57,7 +57,7 @@ func unreachable(ctx context.Context, id, addr string, err error) error {
 
 // exchange sends the greeting and reads the answer.
 func (p *Peer) exchange(c *conn, k kind, id string) (answer, error) {
-	g := greeting{kind: k, maxLevel: p.config.MaxLevel, cluster: p.config.Cluster(), run: p.config.Run, id: p.config.ID, target: id}
+	g := greeting{kind: k, maxLevel: p.config.MaxLevel, level: p.config.Level(), cluster: p.config.Cluster(), run: p.config.Run, id: p.config.ID, target: id}
 	if _, err := c.Write(g.append(nil)); err != nil {
 		return answer{}, err
 	}
@@ -175,5 +175,5 @@ func (p *Peer) adopt(g *greeting) error {
 	if g.kind != kindRaft || g.target != p.config.ID || g.cluster.IsZero() || p.config.Adopt == nil {
 		return offset.Errorf(offset.ErrNotReady, "%s belongs to no cluster yet", p.config.ID)
 	}
-	return p.config.Adopt(g.cluster, g.id)
+	return p.config.Adopt(g.cluster, g.id, g.level)
 }

@@ -41,11 +41,13 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // greeting is what the side that dials says first.
 type greeting struct {
-	kind     kind
-	maxLevel uint8
-	cluster  offset.ClusterID
-	run      RunID
-	id       string
+	kind kind
+	// maxLevel is the highest format level that the caller reads, level the
+	// one that its cluster uses, 0 while it does not know.
+	maxLevel, level uint8
+	cluster         offset.ClusterID
+	run             RunID
+	id              string
 	// target is the id meant to be reached, empty for kindMeet.
 	target string
 }
@@ -71,7 +73,7 @@ var errVersion = errors.New("another version of the handshake")
 //	8  1  version
 //	9  1  greeting: kind; answer: code
 //	10 1  highest level that the sender reads
-//	11 1  answer: level of the sender's cluster; greeting: 0
+//	11 1  level that the sender's cluster uses, 0 while not known
 //	12 16 cluster
 //	28 16 run
 //	44 2  length of the first text (big endian)
@@ -124,7 +126,7 @@ func readMessage(r io.Reader, firstMost, secondMost int) (h head, first, second 
 }
 
 func (g greeting) append(b []byte) []byte {
-	return appendMessage(b, head{what: uint8(g.kind), maxLevel: g.maxLevel, cluster: g.cluster, run: g.run}, g.id, g.target)
+	return appendMessage(b, head{what: uint8(g.kind), maxLevel: g.maxLevel, level: g.level, cluster: g.cluster, run: g.run}, g.id, g.target)
 }
 
 // readGreeting reads and bounds a greeting. It says nothing about whether it
@@ -134,7 +136,7 @@ func readGreeting(r io.Reader) (greeting, error) {
 	if err != nil {
 		return greeting{}, err
 	}
-	g := greeting{kind: kind(h.what), maxLevel: h.maxLevel, cluster: h.cluster, run: h.run, id: id, target: target}
+	g := greeting{kind: kind(h.what), maxLevel: h.maxLevel, level: h.level, cluster: h.cluster, run: h.run, id: id, target: target}
 	if g.kind < kindRaft || g.kind > kindMeet {
 		return greeting{}, fmt.Errorf("connections of kind %d are unknown", h.what)
 	}

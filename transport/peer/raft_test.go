@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"sync"
@@ -309,12 +310,12 @@ func TestNamesAreResolvedAtEachDial(t *testing.T) {
 func TestAdoptByRaftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := newNetwork(t)
-		n1 := start(t, network, "n1")
+		n1 := start(t, network, "n1", func(_ *Config, n *node) { n.level = 1 })
 		var from []string
 		n2 := start(t, network, "n2", func(c *Config, n *node) {
 			n.cluster = offset.ClusterID{}
-			c.Adopt = func(cluster offset.ClusterID, id string) error {
-				from = append(from, id+" of "+cluster.String()[:2])
+			c.Adopt = func(cluster offset.ClusterID, id string, level uint8) error {
+				from = append(from, fmt.Sprintf("%s of %s at level %d", id, cluster.String()[:2], level))
 				n.join(cluster)
 				return nil
 			}
@@ -331,7 +332,7 @@ func TestAdoptByRaftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Close()
-		if len(from) != 1 || from[0] != "n1/1 of 0a" {
+		if len(from) != 1 || from[0] != "n1/1 of 0a at level 1" {
 			t.Errorf("adopted by %q", from)
 		}
 		if n2.config.Cluster() != clusterA {
