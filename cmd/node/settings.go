@@ -111,8 +111,12 @@ func (s *settings) checkCluster() error {
 	if err != nil {
 		return wrong("--initial-cluster", "is %q: %w", s.InitialCluster, err)
 	}
-	own := ""
+	own, seen := "", map[string]bool{}
 	for _, f := range founders {
+		if seen[f.Name] || seen[f.Peer] {
+			return wrong("--initial-cluster", "is %q and names %s, or its address, twice", s.InitialCluster, f.Name)
+		}
+		seen[f.Name], seen[f.Peer] = true, true
 		if f.Name == s.Name {
 			own = f.Peer
 		}
