@@ -2,10 +2,12 @@ package entry
 
 import (
 	"bytes"
+	"encoding/hex"
 	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/tidemark-mq/tidemark/offset"
@@ -132,6 +134,31 @@ func writeGolden(t *testing.T, file string, data []byte) {
 	}
 	if err := os.WriteFile(file, data, 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestExampleInTheDocs: the entry taken apart in docs/formats.md is a real one.
+func TestExampleInTheDocs(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/formats.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, ok := strings.Cut(string(doc), "### An example")
+	if !ok {
+		t.Fatal("docs/formats.md has no example")
+	}
+	var got []byte
+	for _, line := range strings.Split(strings.Split(example, "```")[1], "\n") {
+		for _, word := range strings.Fields(line) {
+			b, err := hex.DecodeString(word)
+			if err != nil || len(b) != 1 {
+				break
+			}
+			got = append(got, b...)
+		}
+	}
+	if want := golden(t, "members"); !bytes.Equal(got, want) {
+		t.Errorf("the example is\n%x\nthe golden file\n%x", got, want)
 	}
 }
 
