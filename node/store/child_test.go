@@ -80,6 +80,7 @@ func runChild(job string) int {
 	case "hold": // has the folder until told
 	case "append": // appends entry by entry, telling of each
 	case "work": // appends, compacts, cuts and snapshots until killed
+	case "save": // writes one snapshot
 	case "append-unsynced": // the same without a sync
 		breakSync(&cfg.Unsafe)
 	case "append-large": // the same with 128 KiB each, on a file that may have 20 MiB
@@ -122,6 +123,11 @@ func runChild(job string) int {
 		}
 	case "work":
 		return work(s)
+	case "save":
+		if err := save(s, 7); err != nil {
+			fmt.Println(err)
+			return 1
+		}
 	case "append-large":
 		return appendLarge(s)
 	case "pause":

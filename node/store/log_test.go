@@ -150,6 +150,22 @@ func TestReadsDuringCompaction(t *testing.T) {
 	wg.Wait()
 }
 
+func TestNewestEntriesComeFromMemory(t *testing.T) {
+	s := open(t, Config{Dir: storeDir(t), CacheEntries: 10})
+	logs := entries(1, 30, 1)
+	mustAppend(t, s, logs)
+	for _, c := range []struct {
+		index  uint64
+		shared bool
+	}{{30, true}, {21, true}, {20, false}} {
+		var e raft.Log
+		must(t, s.Log().GetLog(c.index, &e))
+		if shared := &e.Data[0] == &logs[c.index-1].Data[0]; shared != c.shared || string(e.Data) != string(logs[c.index-1].Data) {
+			t.Errorf("entry %d from memory: %v", c.index, shared)
+		}
+	}
+}
+
 func TestTailIsBounded(t *testing.T) {
 	tl := newTail(8, 10*(100+entryOverhead))
 	entry := func(i uint64, n int) []*raft.Log { return []*raft.Log{{Index: i, Data: make([]byte, n)}} }

@@ -1,40 +1,47 @@
 package store
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// syncsBeforeAnswers traces a process that appends entry by entry, and returns
-// how many syncs of its log file came back between one answer and the next.
-func syncsBeforeAnswers(t *testing.T, job string) []int {
+// traced does a job under strace and returns the calls it made, a line each, and
+// what it said.
+func traced(t *testing.T, job, calls string) (lines, said []string) {
 	t.Helper()
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skipf("needs strace: %v", err)
 	}
 	trace := filepath.Join(t.TempDir(), "trace")
-	c := startChild(t, job, storeDir(t), "strace", "-f", "-y", "-e", "trace=write,fdatasync", "-o", trace)
+	c := startChild(t, job, storeDir(t), "strace", "-f", "-y", "-e", "trace="+calls, "-o", trace)
 	for c.out.Scan() {
-		if !strings.HasPrefix(c.out.Text(), "stored") {
-			t.Fatalf("child says %q", c.out.Text())
-		}
+		said = append(said, c.out.Text())
 	}
 	if err := c.cmd.Wait(); err != nil {
+		if len(said) > 0 {
+			t.Fatalf("child says %q, %v", said, err)
+		}
 		t.Skipf("strace may not trace here: %v", err)
 	}
-	f, err := os.Open(trace)
+	data, err := os.ReadFile(trace)
 	must(t, err)
-	defer func() { must(t, f.Close()) }()
+	return strings.Split(string(data), "\n"), said
+}
+
+// syncsBeforeAnswers traces a process that appends entry by entry, and returns
+// how many syncs of its log file came back between one answer and the next.
+func syncsBeforeAnswers(t *testing.T, job string) []int {
+	t.Helper()
+	lines, _ := traced(t, job, "write,fdatasync")
 	var counts []int
 	syncs := 0
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		line := lines.Text()
+	for _, line := range lines {
 		switch {
 		case strings.Contains(line, "fdatasync") && strings.HasSuffix(line, "= 0"):
 			syncs++
@@ -43,7 +50,6 @@ func syncsBeforeAnswers(t *testing.T, job string) []int {
 			syncs = 0
 		}
 	}
-	must(t, lines.Err())
 	return counts
 }
 
@@ -58,5 +64,30 @@ func TestSyncedBeforeAnswered(t *testing.T) {
 		if n < 2 {
 			t.Errorf("append %d was answered after %d syncs", i+1, n)
 		}
+	}
+}
+
+// TestReplacedDurably holds the order of calls that makes the marker and a
+// snapshot whole or absent after a loss of power.
+func TestReplacedDurably(t *testing.T) {
+	lines, _ := traced(t, "save", "fsync,fdatasync,rename,renameat,renameat2")
+	call := regexp.MustCompile(`(fsync|fdatasync|rename)[a-z0-9]*\(.*/(?:raft/snapshots/)?([^/">]+)[">]`)
+	parent := regexp.MustCompile(`^\d{3}$`) // the test's temporary folder
+	var order []string
+	for _, line := range lines {
+		if m := call.FindStringSubmatch(line); m != nil && !strings.Contains(line, "resumed") && m[2] != logName {
+			order = append(order, m[1]+" "+parent.ReplaceAllString(m[2], "parent"))
+		}
+	}
+	name := snapshotName(7, 1, 0)
+	want := []string{
+		"fsync store.json.tmp", "rename store.json", "fsync raft", // creating
+		"fsync raft",                                              // the log file's name
+		"fsync store.json.tmp", "rename store.json", "fsync raft", // ready
+		"fsync parent", // the folder's own name
+		"fdatasync data", "fsync meta.json", "fsync " + name + ".tmp", "rename " + name, "fsync snapshots",
+	}
+	if !slices.Equal(order, want) {
+		t.Errorf("order is\n%s\nwant\n%s", strings.Join(order, "\n"), strings.Join(want, "\n"))
 	}
 }
