@@ -25,6 +25,7 @@ type app struct {
 	Import  importCmd  `cmd:"" help:"Bring in the offsets of a consumerOffset.json or CSV file."`
 	Export  exportCmd  `cmd:"" help:"Write offsets to a consumerOffset.json or CSV file."`
 	Cluster clusterCmd `cmd:"" help:"Look at the cluster, and change its members."`
+	Dump    dumpCmd    `cmd:"" help:"Show what the files of a stopped node hold."`
 	Version versionCmd `cmd:"" help:"Show the version of this program."`
 }
 

@@ -116,7 +116,7 @@ func (c *importCmd) Run(s *session) error {
 		return err
 	}
 	if n := f.Report.SkippedTotal; n > 0 {
-		return exitf(exitPartial, "%s of the file skipped; the report lists them", plural(n, "place was", "places were"))
+		return exitf(exitPartial, "%s skipped; the report lists what was left out of the file, and why", plural(n, "place was", "places were"))
 	}
 	return nil
 }

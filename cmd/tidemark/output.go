@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -33,7 +34,7 @@ func (s *session) print(r result) error {
 		t.w = tabwriter.NewWriter(&t.b, 0, 0, 2, ' ', 0)
 		r.table(t)
 		t.w.Flush()
-		b = []byte(t.b.String())
+		b = trailing.ReplaceAll([]byte(t.b.String()), nil)
 	}
 	if err != nil {
 		return fmt.Errorf("forming the output: %w", err)
@@ -43,6 +44,9 @@ func (s *session) print(r result) error {
 	}
 	return nil
 }
+
+// trailing are the blanks that padding leaves at the ends of lines.
+var trailing = regexp.MustCompile(`(?m) +$`)
 
 // table collects aligned lines for people.
 type table struct {

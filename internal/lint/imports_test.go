@@ -73,8 +73,8 @@ var outside = []struct {
 	{"fsm", true, []string{prometheus}},
 }
 
-// knowsRaft are the rooms that may import raft's packages.
-var knowsRaft = []string{"fsm", "node"}
+// knowsRaft are the rooms that may import raft's packages; the CLI for its dump alone.
+var knowsRaft = []string{"fsm", "node", "cmd/tidemark"}
 
 // pkg is a package as "go list" tells of it.
 type pkg struct {

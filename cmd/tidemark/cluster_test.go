@@ -1,0 +1,96 @@
+package main
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/fsm/entry"
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+func TestClusterStatus(t *testing.T) {
+	f := newFake()
+	f.set(t, 1, key("g", "t", "", 0))
+	r := f.tidemark(t, "cluster", "status", "-o", "json").want(t, 0, "{", "")
+	var st statusResult
+	if err := json.Unmarshal([]byte(r.out), &st); err != nil {
+		t.Fatal(err)
+	}
+	if st.State != "leader" || st.Node != "n1/aa" || st.Leader != "h1:7411" || st.Groups != 1 || st.Queues != 1 || len(st.Problems) != 0 {
+		t.Errorf("status is %+v", st)
+	}
+	m := st.Members[0]
+	if m.State != "leader" || m.Role != "leader" || m.Index != 2 || len(m.Digest) != 12 {
+		t.Errorf("member is %+v", m)
+	}
+	f.tidemark(t, "cluster", "status").want(t, 0, "n1/aa", "")
+}
+
+func TestClusterStatusIsUnhealthy(t *testing.T) {
+	f := newFake()
+	f.status.Members = append(f.status.Members, offset.MemberStatus{Member: offset.Member{ID: "n2/bb", API: "h2:7411"}, Peer: "h2:7412", Voter: true, ContactAge: 3 * time.Second})
+	r := f.tidemark(t, "cluster", "status").want(t, exitUnhealthy, "problem: member n2/bb is unreachable", "n2/bb is unreachable")
+	if !strings.Contains(r.out, "3s") {
+		t.Errorf("the table does not tell the age of the contact: %s", r.out)
+	}
+	f = newFake()
+	f.status.NotReady = "catching up"
+	f.tidemark(t, "cluster", "status", "-o", "json").want(t, exitUnhealthy, `"notReady": "catching up"`, "not ready")
+	f = newFake()
+	f.status.State, f.status.Members[0].Leader = "candidate", false
+	f.tidemark(t, "cluster", "status").want(t, exitNoLeader, "leader none", "no leader is known")
+}
+
+func TestDigestsThatDifferAreAProblem(t *testing.T) {
+	r := &statusResult{Members: []memberRow{
+		{ID: "a", State: "leader", Index: 7, Digest: "aa"}, {ID: "b", State: "follower", Index: 7, Digest: "bb"}, {ID: "c", State: "follower", Index: 6, Digest: "cc"},
+	}}
+	r.judge()
+	if len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "a and b hold different states at index 7") {
+		t.Errorf("problems are %q", r.Problems)
+	}
+}
+
+func TestMembersChangeOnlyWithExecute(t *testing.T) {
+	for _, c := range []struct {
+		args  []string
+		shows string
+		call  string
+	}{
+		{[]string{"cluster", "add", "n4/dd", "h4:7412"}, "would add n4/dd at h4:7412 as a nonvoter", "add n4/dd h4:7412"},
+		{[]string{"cluster", "promote", "n4/dd"}, "would make n4/dd a voter", "promote n4/dd"},
+		{[]string{"cluster", "remove", "n4/dd"}, "would take n4/dd out", "remove n4/dd"},
+		{[]string{"cluster", "transfer"}, "would hand leadership to any voter", "transfer "},
+		{[]string{"cluster", "transfer", "n2/bb"}, "would hand leadership to n2/bb", "transfer n2/bb"},
+	} {
+		f := newFake()
+		f.tidemark(t, c.args...).want(t, 0, c.shows, "")
+		if len(f.calls) != 0 {
+			t.Errorf("%q did %q", c.args, f.calls)
+		}
+		f.tidemark(t, append(c.args, "--execute")...).want(t, 0, "done: ", "")
+		if len(f.calls) != 1 || f.calls[0] != c.call {
+			t.Errorf("%q did %q, want %q", c.args, f.calls, c.call)
+		}
+	}
+	f := newFake()
+	f.tidemark(t, "cluster", "snapshot", "--node", "h1:7411", "-o", "json").want(t, 0, `"bytes": "3456"`, "")
+	f.tidemark(t, "cluster", "remove", "", "--execute").want(t, exitBadInput, "", "member is empty")
+}
+
+func TestDumpEntry(t *testing.T) {
+	b := entry.NewBuilder(fakeID, 1)
+	if err := b.Add(&entry.Request{Principal: "p", From: "f", Checkpoint: true}); err != nil {
+		t.Fatal(err)
+	}
+	digits := hex.EncodeToString(b.Seal(1))
+	f := newFake()
+	f.tidemark(t, "dump", "entry", digits).want(t, 0, "checkpoint", "")
+	f.tidemark(t, "dump", "entry", digits[2:]).want(t, exitBadInput, "", "damaged")
+	f.tidemark(t, "dump", "entry", "xy").want(t, exitBadInput, "", "hexadecimal")
+	f.tidemark(t, "dump", "log", t.TempDir()).want(t, exitBadInput, "", "tidemark: ")
+	f.tidemark(t, "dump", "log", "/does/not/exist").want(t, exitUsage, "", "tidemark: ")
+}

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	state "github.com/tidemark-mq/tidemark/fsm/table"
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// fake is a cluster of one in memory: the real table, without raft and network.
+type fake struct {
+	mu    sync.Mutex
+	table *state.Table
+	index uint64
+	// down answers every call with this error.
+	down error
+	// step is told of each step of an import before it is applied; its error
+	// is the answer, and nothing is applied.
+	step   func(*offset.Import) error
+	status offset.Status
+	// calls are the changes of the cluster that were asked for.
+	calls []string
+	acts  []offset.Act
+}
+
+var fakeID = offset.ClusterID{15: 7}
+
+func newFake() *fake {
+	f := &fake{table: state.New(fakeID)}
+	f.begin() // an index above 0, as any cluster has
+	f.table.Publish()
+	f.status = offset.Status{
+		NodeID: "n1/aa", State: "leader", Term: 3, Level: 1, MaxLevel: 1, Version: "(devel)",
+		Members: []offset.MemberStatus{{Member: offset.Member{ID: "n1/aa", API: "h1:7411", MaxLevel: 1}, Peer: "h1:7412", Voter: true, Leader: true, Match: -1, ContactAge: -1}},
+	}
+	return f
+}
+
+func (f *fake) begin() {
+	f.index++
+	f.table.Begin(f.index, int64(1_700_000_000_000+1000*f.index))
+}
+
+func (f *fake) enter(ctx context.Context) (func(), error) {
+	f.mu.Lock()
+	if f.down != nil {
+		f.mu.Unlock()
+		return nil, f.down
+	}
+	if err := ctx.Err(); err != nil {
+		f.mu.Unlock()
+		return nil, err
+	}
+	return f.mu.Unlock, nil
+}
+
+func (f *fake) meta() offset.Meta {
+	r := f.table.Root()
+	return offset.Meta{Cluster: fakeID, Index: r.Index(), LastAct: r.LastAct(), Leader: "h1:7411"}
+}
+
+func (f *fake) Commit(ctx context.Context, id offset.ClusterID, list []offset.Commit) ([]offset.Verdict, offset.Meta, error) {
+	unlock, err := f.enter(ctx)
+	if err != nil {
+		return nil, offset.Meta{}, err
+	}
+	defer unlock()
+	topics, _ := offset.GroupCommits(list)
+	c := &offset.Commits{Cluster: id, Topics: topics}
+	if err := c.Validate(); err != nil {
+		return nil, offset.Meta{}, err
+	}
+	f.begin()
+	v := f.table.Commit(c, nil)
+	f.table.Publish()
+	for _, x := range v {
+		if err := x.Code.Err(); err != nil {
+			return v, f.meta(), fmt.Errorf("commit: %w", err)
+		}
+	}
+	return v, f.meta(), nil
+}
+
+func (f *fake) Fetch(ctx context.Context, _ offset.ReadAt, keys ...offset.Key) (states []offset.KeyState, m offset.Meta, err error) {
+	unlock, err := f.enter(ctx)
+	if err != nil {
+		return nil, m, err
+	}
+	defer unlock()
+	for _, k := range keys {
+		states = append(states, f.table.Root().Get(k))
+	}
+	return states, f.meta(), nil
+}
+
+func (f *fake) List(ctx context.Context, l offset.List) (offset.Page, error) {
+	unlock, err := f.enter(ctx)
+	if err != nil {
+		return offset.Page{}, err
+	}
+	defer unlock()
+	p := f.table.Root().List(&l)
+	p.Meta = f.meta()
+	return p, nil
+}
+
+func (f *fake) Export(ctx context.Context, l offset.List, yield func(offset.Page) error) error {
+	unlock, err := f.enter(ctx)
+	if err != nil {
+		return err
+	}
+	root, m := f.table.Root(), f.meta()
+	unlock()
+	p := offset.Page{Meta: m}
+	root.Walk(&l, func(k offset.KeyedState) bool {
+		if p.Keys = append(p.Keys, k); len(p.Keys) == 7 {
+			err = yield(p)
+			p.Keys = nil
+		}
+		return err == nil
+	})
+	if err == nil && len(p.Keys) > 0 {
+		err = yield(p)
+	}
+	return err
+}
+
+func (f *fake) Act(ctx context.Context, a offset.Act) (r offset.ActResult, m offset.Meta, err error) {
+	unlock, err := f.enter(ctx)
+	if err != nil {
+		return r, m, err
+	}
+	defer unlock()
+	if err := a.Validate(); err != nil {
+		return r, m, err
+	}
+	f.acts = append(f.acts, a)
+	if a.Import != nil && f.step != nil {
+		if err := f.step(a.Import); err != nil {
+			return r, m, err
+		}
+	}
+	for step := uint32(0); ; step = r.Next {
+		f.begin()
+		r = f.table.Act(&a, step, nil)
+		f.table.Publish()
+		if r.Done || a.Import != nil {
+			break
+		}
+	}
+	if err := r.Code.Err(); err != nil {
+		return r, f.meta(), fmt.Errorf("act: %w", err)
+	}
+	return r, f.meta(), nil
+}
+
+func (f *fake) Status(ctx context.Context, addr string) (st offset.Status, err error) {
+	unlock, err := f.enter(ctx)
+	if err != nil {
+		return st, err
+	}
+	defer unlock()
+	if addr != "" && addr != "h1:7411" {
+		return st, offset.Errorf(offset.ErrUnreachable, "%s", addr)
+	}
+	st = f.status
+	leader := st.Meta.Leader
+	st.Meta = f.meta()
+	if st.State != "leader" {
+		st.Meta.Leader = leader
+	}
+	r := f.table.Root()
+	st.Import, st.Groups, st.Queues, st.DigestIndex = r.Import(), r.Groups(), r.Queues(), r.Index()
+	return st, nil
+}
+
+func (f *fake) called(ctx context.Context, format string, args ...any) (offset.Meta, error) {
+	unlock, err := f.enter(ctx)
+	if err != nil {
+		return offset.Meta{}, err
+	}
+	defer unlock()
+	f.calls = append(f.calls, fmt.Sprintf(format, args...))
+	return f.meta(), nil
+}
+
+func (f *fake) AddMember(ctx context.Context, id, address string) (offset.Meta, error) {
+	return f.called(ctx, "add %s %s", id, address)
+}
+func (f *fake) PromoteMember(ctx context.Context, id string) (offset.Meta, error) {
+	return f.called(ctx, "promote %s", id)
+}
+func (f *fake) RemoveMember(ctx context.Context, id string) (offset.Meta, error) {
+	return f.called(ctx, "remove %s", id)
+}
+func (f *fake) Transfer(ctx context.Context, to string) (string, offset.Meta, error) {
+	m, err := f.called(ctx, "transfer %s", to)
+	return "n2/bb", m, err
+}
+func (f *fake) Snapshot(ctx context.Context, addr string) (uint64, uint64, offset.Meta, error) {
+	m, err := f.called(ctx, "snapshot %s", addr)
+	return 12, 3456, m, err
+}
+func (f *fake) RaiseLevel(ctx context.Context, level uint8) (offset.Meta, error) {
+	return f.called(ctx, "level %d", level)
+}
+func (f *fake) Close() error { return nil }
+
+// set puts offsets in by commits, as consumers do.
+func (f *fake) set(t *testing.T, n int64, keys ...offset.Key) {
+	t.Helper()
+	for _, k := range keys {
+		s, m, err := f.Fetch(t.Context(), offset.ReadAt{}, k)
+		if err == nil {
+			_, _, err = f.Commit(t.Context(), m.Cluster, []offset.Commit{{Key: k, Offset: n, Epoch: s[0].Epoch}})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// all gives what the cluster holds, a line for each key.
+func (f *fake) all() string {
+	var b strings.Builder
+	f.table.Root().Walk(&offset.List{}, func(k offset.KeyedState) bool {
+		fmt.Fprintf(&b, "%s=%d\n", k.Key, k.Position.Offset)
+		return true
+	})
+	return b.String()
+}
+
+func key(group, topic, broker string, queue int32) offset.Key {
+	return offset.Key{Group: group, MessageQueue: offset.MessageQueue{Topic: topic, Broker: broker, QueueID: queue}}
+}
+
+// ran is what one run of the program left.
+type ran struct {
+	code     int
+	out, err string
+}
+
+// tidemark runs the program against the fake.
+func (f *fake) tidemark(t *testing.T, args ...string) ran {
+	t.Helper()
+	return f.tidemarkCtx(t.Context(), args...)
+}
+
+func (f *fake) tidemarkCtx(ctx context.Context, args ...string) ran {
+	var out, errs bytes.Buffer
+	code := run(ctx, args, streams{out: &out, err: &errs}, func([]string) (cluster, error) { return f, nil })
+	return ran{code, out.String(), errs.String()}
+}
+
+// want checks code, the words on standard output and those on standard error.
+func (r ran) want(t *testing.T, code int, out, errs string) ran {
+	t.Helper()
+	if r.code != code {
+		t.Errorf("exit code %d, want %d\nout: %s\nerr: %s", r.code, code, r.out, r.err)
+	}
+	if !strings.Contains(r.out, out) || out == "" && r.out != "" {
+		t.Errorf("standard output is %q, want %q in it", r.out, out)
+	}
+	if !strings.Contains(r.err, errs) || errs == "" && r.err != "" {
+		t.Errorf("standard error is %q, want %q in it", r.err, errs)
+	}
+	if code != 0 && strings.Count(r.err, "tidemark: ") > 1 {
+		t.Errorf("more than one error line: %q", r.err)
+	}
+	return r
+}
