@@ -132,7 +132,15 @@ up() {
 		rm -f "$run/$n/stopped"
 		alive "$n" || start "$n"
 	done
-	ready 60 || die "the cluster did not come up; logs: $run/n*/log"
+	ready 60 && healthy 30 || die "the cluster did not come up; logs: $run/n*/log"
+}
+
+healthy() { # healthy SECONDS: wait until the CLI calls the cluster healthy
+	local until=$((SECONDS + $1)) said
+	until said=$("$bin/tidemark" --endpoints "$(endpoints)" --timeout 5s cluster status 2>&1 >/dev/null); do
+		[ $SECONDS -lt $until ] || { say "$said"; return 1; }
+		sleep 0.1
+	done
 }
 
 stop() {

@@ -107,7 +107,10 @@ for i in 1 2 3; do
 	wait "${consumer[$i]}" 2>/dev/null || true
 done
 consumer=()
-for n in n1 n2 n3; do cluster start "$n"; done
+say "the followers return first, and lead; only then the old leader, with whatever it alone had"
+for n in n1 n2 n3; do [ "$n" = "$leader" ] || cluster start "$n"; done
+cluster ready 60
+cluster start "$leader"
 cluster ready 60
 
 say "the reckoning"
