@@ -125,17 +125,14 @@ func listed(t testing.TB, s *Store) []uint64 {
 	return indexes
 }
 
-// noise returns bytes that differ from place to place.
+// noise returns bytes that differ from place to place, the same for one length.
 func noise(n int) []byte {
 	data := make([]byte, n)
-	r := rand.New(rand.NewPCG(1, uint64(n)))
-	for i := range data {
-		data[i] = byte(r.Uint32())
-	}
+	_, _ = rand.NewChaCha8([32]byte{byte(n), byte(n >> 8), byte(n >> 16)}).Read(data) // never fails
 	return data
 }
 
-// await waits for a condition, a second for a loaded machine times ten.
+// await waits for a condition, with time for a loaded machine.
 func await(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)
