@@ -78,7 +78,7 @@ func newMetrics(member func() []node.Metric) (*metrics, error) {
 		items:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: namespace + callItems.name, Help: callItems.help}, callItems.labels),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: namespace + callDuration.name, Help: callDuration.help,
-			Buckets: prometheus.ExponentialBucketsRange(100e-6, 10, 16),
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, callDuration.labels),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{

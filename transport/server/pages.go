@@ -60,7 +60,7 @@ func oneLine(s string) string {
 	}, s)
 }
 
-func (s *Server) root(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) root(w http.ResponseWriter, r *http.Request) {
 	leader := s.service.Leader()
 	if leader == "" {
 		leader = "(not known)"
@@ -81,8 +81,19 @@ The API takes POST with Content-Type: application/json (Connect), and gRPC:
   POST /tidemark.v1.GroupService/    List Reset Remove Clone Expire Claim Import Export
   POST /tidemark.v1.ClusterService/  Status AddMember PromoteMember RemoveMember Transfer Snapshot RaiseLevel
 
-For a start, on this address:
+For a start:
 
-  curl -d '{}' -H 'Content-Type: application/json' http://ADDRESS/tidemark.v1.ClusterService/Status
+  curl -d '{}' -H 'Content-Type: application/json' http://`+hostAsked(r)+`/tidemark.v1.ClusterService/Status
 `)
+}
+
+// hostAsked is the address that the page was asked at, if it is a plain one.
+func hostAsked(r *http.Request) string {
+	plain := func(c rune) bool {
+		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune(".:-[]", c)
+	}
+	if r.Host == "" || len(r.Host) > 255 || strings.ContainsFunc(r.Host, func(c rune) bool { return !plain(c) }) {
+		return "ADDRESS"
+	}
+	return r.Host
 }

@@ -37,7 +37,7 @@ func TestRootNamesWhatThereIs(t *testing.T) {
 	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "up 1\n") })
 	w := start(t, Config{Version: "1.2.3", Metrics: metrics})
 	_, body := w.get(t, "/")
-	for _, want := range []string{"1.2.3", "n1:7411", "/livez", "/readyz", "/metrics"} {
+	for _, want := range []string{"1.2.3", "n1:7411", "/livez", "/readyz", "/metrics", "http://" + w.addr + "/tidemark.v1.ClusterService/Status"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the root page lacks %q", want)
 		}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	armon "github.com/armon/go-metrics"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/tidemark-mq/tidemark/offset"
+	"github.com/tidemark-mq/tidemark/transport/server"
+)
+
+// scrape gives the page of metrics.
+func scrape(t *testing.T, m *metrics) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.handler(hclog.NewNullLogger()).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	if w.Code != 200 {
+		t.Fatalf("/metrics: %d %s", w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+func TestEachRowOfTheTableIsShown(t *testing.T) {
+	n := idle(t)
+	m, err := newMetrics(n.Metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.serve(func() server.Stats {
+		return server.Stats{Connections: 1, Streams: 2, Calls: 3, Bytes: 4, RefusedConnections: 5, Busy: 6, Panics: 7, Stalled: 8}
+	})
+	m.observe(server.Call{Method: "commit", Items: 16, Code: offset.CodeNotLeader, Took: 3 * time.Millisecond})
+	text := scrape(t, m)
+	for _, f := range figures {
+		head := "# HELP " + namespace + f.name + " " + f.help + "\n# TYPE " + namespace + f.name + " " + string(f.kind) + "\n"
+		if !strings.Contains(text, head) {
+			t.Errorf("the page lacks %s", head)
+		}
+	}
+	for _, f := range n.Metrics() {
+		if !strings.Contains(text, "\n"+namespace+f.Name+" ") {
+			t.Errorf("the page lacks a value of %s", f.Name)
+		}
+	}
+	for _, line := range []string{
+		`tidemark_api_calls_total{code="not_leader",method="commit"} 1`,
+		`tidemark_api_items_total{method="commit"} 16`,
+		`tidemark_api_call_seconds_bucket{method="commit",le="0.0025"} 0`,
+		`tidemark_api_call_seconds_bucket{method="commit",le="0.005"} 1`,
+		`tidemark_api_connections 1`, `tidemark_api_streams 2`, `tidemark_api_calls 3`, `tidemark_api_call_bytes 4`,
+		`tidemark_api_refused_connections_total 5`, `tidemark_api_busy_total 6`, `tidemark_api_panics_total 7`, `tidemark_api_stalled_total 8`,
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("the page lacks %s", line)
+		}
+	}
+}
+
+// Whatever comes as a method, a code or a name, labels stay few and lines whole.
+func TestLabelsAreBounded(t *testing.T) {
+	m, err := newMetrics(idle(t).Metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for code := range 256 {
+		m.observe(server.Call{Method: "x\nforged_total 1", Code: offset.Code(code)})
+	}
+	armon.SetGaugeWithLabels([]string{"raft", "x\nforged_total"}, 1, []armon.Label{{Name: "peer_id", Value: "a\"\nforged_total 2\n"}})
+	text := scrape(t, m)
+	series := 0
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "forged") {
+			t.Errorf("a forged line: %q", line)
+		}
+		if strings.HasPrefix(line, "tidemark_api_calls_total{") {
+			series++
+		}
+	}
+	if want := len(offset.Codes()) + 1; series != want {
+		t.Errorf("%d series of calls, want %d", series, want)
+	}
+	if !strings.Contains(text, `tidemark_api_calls_total{code="busy",method="other"} 1`) {
+		t.Error("a strange method is not counted as other")
+	}
+}

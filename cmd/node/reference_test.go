@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/tidemark-mq/tidemark/node"
+)
+
+// metricsPage is docs/metrics.md, from the tables of metrics.
+func metricsPage(member []node.Metric) string {
+	var b strings.Builder
+	b.WriteString(`# Metrics
+
+Each node serves ` + "`/metrics`" + ` for Prometheus. This page is made from the tables in the code (` + "`go test ./cmd/node -update`" + `).
+
+Labels are bounded: ` + "`method`" + ` is the name of a call, ` + "`code`" + ` a name of [errors.md](errors.md). No name of a group, topic or client is ever a label.
+
+| metric | kind | labels | meaning |
+|---|---|---|---|
+`)
+	line := func(name string, k kind, labels []string, help string) {
+		fmt.Fprintf(&b, "| `%s%s` | %s | %s | %s |\n", namespace, name, k, strings.Join(labels, ", "), help)
+	}
+	line("build_info", gauge, []string{"version", "format_level"}, buildInfoHelp)
+	for _, f := range figures {
+		line(f.name, f.kind, f.labels, f.help)
+	}
+	for _, f := range member {
+		k := gauge
+		if f.Counter {
+			k = counter
+		}
+		line(f.Name, k, nil, f.Help)
+	}
+	b.WriteString(`
+Beside these there are the library's own: ` + "`raft_…`" + ` (among them ` + "`raft_commitTime`, `raft_leader_lastContact`, `raft_fsm_applyBatch`, `raft_boltdb_storeLogs`, `raft_state_leader`" + `; times in milliseconds), and those of the Go runtime and the process (` + "`go_…`, `process_…`" + `).
+`)
+	return b.String()
+}
+
+// configurationPage is docs/configuration.md, from the options.
+func configurationPage(flags []*kong.Flag) string {
+	var b strings.Builder
+	b.WriteString(`# Configuration of tidemarkd
+
+Every option is a flag, an environment variable and a key of the YAML file that ` + "`--config`" + ` names. A flag wins over the environment, which wins over the file. An unknown key of the file ends the start with its line; an unknown ` + "`TIDEMARK_…`" + ` variable is warned about. ` + "`tidemarkd --print-config`" + ` with the same flags shows what is in effect, as YAML that ` + "`--config`" + ` takes. Whatever is wrong ends the start before anything is written, with the option to set in the message. This page is made from the code (` + "`go test ./cmd/node -update`" + `).
+
+` + "```yaml" + `
+name: n1
+data: /var/lib/tidemark
+advertise: n1.example:7411
+initial-cluster:
+  n1: n1.example:7412
+  n2: n2.example:7412
+  n3: n3.example:7412
+` + "```" + `
+
+| flag | variable | default | meaning |
+|---|---|---|---|
+`)
+	for _, f := range flags {
+		if f.Name == "help" {
+			continue
+		}
+		def := f.Default
+		if def != "" {
+			def = "`" + def + "`"
+		}
+		fmt.Fprintf(&b, "| `--%s` | `%s` | %s | %s |\n", f.Name, strings.Join(f.Envs, ", "), def, strings.ReplaceAll(f.Help, "|", "\\|"))
+	}
+	b.WriteString(`
+## Exit codes
+
+| code | meaning |
+|---|---|
+| 0 | stopped by a signal, cleanly |
+| 1 | anything without a code of its own; also a stop that was cut short |
+`)
+	for _, c := range exitCodes {
+		fmt.Fprintf(&b, "| %d | %s |\n", c.code, c.meaning)
+	}
+	b.WriteString(`
+SIGTERM and SIGINT stop cleanly: streams are told, calls that were taken are answered (for at most half of ` + "`--stop-timeout`" + `), leadership is handed over, all is closed. A second signal ends the process at once; what was acknowledged is safe all the same.
+`)
+	return b.String()
+}
+
+// exitCodes is the table of what the process ends with.
+var exitCodes = []struct {
+	code    int
+	meaning string
+}{
+	{exitWrong, "an option, or the file, is wrong; nothing was written"},
+	{exitUsage, "the command line is wrong"},
+	{node.ExitLatched, "an entry of the log could not be applied; the state of this member can no longer be trusted"},
+	{node.ExitDamaged, "the data folder is damaged, or of another member or cluster"},
+	{node.ExitRemoved, "the member has been removed from its cluster"},
+	{node.ExitHang, "applying an entry did not come to an end"},
+	{74, "the disk gave an error"},
+	{75, "the disk is full"},
+	{76, "a write to the disk hung"},
+	{77, "the log contradicted an installed snapshot and was dropped; start the member again"},
+	{node.ExitLocked, "another process uses the data folder"},
+}
