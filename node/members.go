@@ -111,7 +111,7 @@ func (r *replica) addMember(ctx context.Context, id, address string) error {
 func (r *replica) fit(ctx context.Context, id, address string) error {
 	hello, err := r.peer.To("", address).Hello(ctx)
 	if err != nil {
-		return offset.Errorf(offset.ErrUnreachable, "nobody answers at %s: %v; start the member first, and name the address that it advertises", address, err)
+		return offset.Errorf(offset.ErrInvalid, "nobody answers at %s: %v; start the member first, and name the address that it advertises", address, err)
 	}
 	switch level := r.machine.Root().Level(); {
 	case hello.ID != id:

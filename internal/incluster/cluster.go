@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -35,6 +36,7 @@ type Cluster struct {
 	Members []*Member
 
 	logs *logs
+	tcp  bool
 }
 
 // Member is one member, running or not.
@@ -47,6 +49,7 @@ type Member struct {
 	Config node.Config
 
 	cluster *Cluster
+	port    net.Listener // over TCP, until the first start
 	life    atomic.Pointer[life] // nil before the first start
 }
 
@@ -74,11 +77,27 @@ func Start(tb testing.TB, n int, options ...Option) *Cluster {
 	return c
 }
 
+// StartTCP is Start over TCP on the loopback interface: Net has no part in it.
+func StartTCP(tb testing.TB, n int, options ...Option) *Cluster {
+	tb.Helper()
+	c := create(tb, n, true, options)
+	for _, m := range c.Members {
+		m.Start()
+	}
+	c.WaitReady(c.Members...)
+	return c
+}
+
 // New makes the members of a cluster without starting them.
 func New(tb testing.TB, n int, options ...Option) *Cluster {
 	tb.Helper()
+	return create(tb, n, false, options)
+}
+
+func create(tb testing.TB, n int, tcp bool, options []Option) *Cluster {
+	tb.Helper()
 	seed := time.Now().UnixNano()
-	c := &Cluster{TB: tb, Net: memnet.New(seed), logs: &logs{}}
+	c := &Cluster{TB: tb, Net: memnet.New(seed), logs: &logs{}, tcp: tcp}
 	tb.Cleanup(func() {
 		c.Stop()
 		if tb.Failed() {
@@ -87,11 +106,14 @@ func New(tb testing.TB, n int, options ...Option) *Cluster {
 	})
 	var founders []node.Founder
 	for i := range n {
-		name := fmt.Sprintf("n%d", i+1)
-		founders = append(founders, node.Founder{Name: name, Peer: name + ":7412"})
+		m := c.make(fmt.Sprintf("n%d", i+1))
+		founders = append(founders, node.Founder{Name: m.Name, Peer: m.Config.AdvertisePeer})
 	}
-	for _, f := range founders {
-		c.add(f.Name, founders, options)
+	for _, m := range c.Members {
+		m.Config.InitialCluster = founders
+		for _, o := range options {
+			o(m)
+		}
 	}
 	return c
 }
@@ -99,33 +121,51 @@ func New(tb testing.TB, n int, options ...Option) *Cluster {
 // Add makes a further member, which belongs to no cluster yet, and starts it.
 func (c *Cluster) Add(options ...Option) *Member {
 	c.TB.Helper()
-	m := c.add(fmt.Sprintf("n%d", len(c.Members)+1), nil, options)
+	m := c.make(fmt.Sprintf("n%d", len(c.Members)+1))
+	for _, o := range options {
+		o(m)
+	}
 	m.Start()
 	return m
 }
 
-func (c *Cluster) add(name string, founders []node.Founder, options []Option) *Member {
+func (c *Cluster) make(name string) *Member {
 	m := &Member{Name: name, Dir: filepath.Join(c.TB.TempDir(), name), cluster: c}
 	m.Config = node.Config{
 		Name: name, Dir: m.Dir,
 		AdvertisePeer: name + ":7412", AdvertiseAPI: name + ":7411",
-		InitialCluster: founders,
-		Logger:         hclog.New(&hclog.LoggerOptions{Name: name, Level: hclog.Debug, Output: c.logs}),
-		Version:        "test",
+		Logger:  hclog.New(&hclog.LoggerOptions{Name: name, Level: hclog.Debug, Output: c.logs}),
+		Version: "test",
+		Dial:    c.Net.Host(name).Dial,
 	}
-	m.Config.Dial = c.Net.Host(name).Dial
-	for _, o := range options {
-		o(m)
+	if c.tcp {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			c.TB.Fatal(err)
+		}
+		m.port, m.Config.AdvertisePeer, m.Config.Dial = l, l.Addr().String(), nil
 	}
 	c.Members = append(c.Members, m)
 	return m
+}
+
+// listen opens the raft port, over TCP again at the address of the first time.
+func (m *Member) listen() (net.Listener, error) {
+	if !m.cluster.tcp {
+		return m.cluster.Net.Host(m.Name).Listen(":7412")
+	}
+	if l := m.port; l != nil {
+		m.port = nil
+		return l, nil
+	}
+	return net.Listen("tcp", m.Config.AdvertisePeer)
 }
 
 // Start runs the member over what its folder holds.
 func (m *Member) Start() {
 	tb := m.cluster.TB
 	tb.Helper()
-	listener, err := m.cluster.Net.Host(m.Name).Listen(":7412")
+	listener, err := m.listen()
 	if err != nil {
 		tb.Fatalf("%s can't listen: %v", m.Name, err)
 	}
@@ -155,12 +195,15 @@ func (m *Member) Stop() error {
 }
 
 // Kill ends the member so that nobody hears of it any more; what it would
-// still have sent is lost.
+// still have sent is lost. Over TCP it is a clean stop.
 func (m *Member) Kill() {
 	m.cluster.Net.Host(m.Name).Down()
 	m.cluster.Net.Isolate(m.Name)
 	m.Stop()
-	m.cluster.Net.HealAll()
+	for _, o := range m.cluster.Members {
+		m.cluster.Net.Heal(m.Name, o.Name)
+		m.cluster.Net.Heal(o.Name, m.Name)
+	}
 }
 
 // Wipe removes the data folder of a stopped member.
