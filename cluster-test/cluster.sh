@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # A Tidemark cluster of real processes on this machine, for trying and testing.
-# Everything it writes lies under $TIDEMARK_RUN (default .run/cluster); it ends
+# Everything it writes lies under $CLUSTER_RUN (default .run/cluster); it ends
 # only processes that it started, by the pid it noted.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$here")
-run=${TIDEMARK_RUN:-$root/.run/cluster}
-bin=${TIDEMARK_BIN:-$root/bin}
-base=${TIDEMARK_PORT:-7411} # n1 gets base and base+1, n2 ten more, and so on
+run=${CLUSTER_RUN:-$root/.run/cluster}
+bin=${CLUSTER_BIN:-$root/bin}
+base=${CLUSTER_PORT:-7411} # n1 gets base and base+1, n2 ten more, and so on
 max=9
 
 usage() {
@@ -30,10 +30,10 @@ usage: cluster.sh COMMAND
   clean         down, and delete everything under the run folder
   story         the main proof; see story.sh
 
-environment: TIDEMARK_RUN  where data, logs and pids lie (default .run/cluster)
-             TIDEMARK_BIN  where tidemarkd and tidemark lie (default bin)
-             TIDEMARK_PORT first port of n1 (default 7411)
-             TIDEMARK_WRAP a command put before tidemarkd, such as a tracer; %n becomes the node's name
+environment: CLUSTER_RUN  where data, logs and pids lie (default .run/cluster)
+             CLUSTER_BIN  where tidemarkd and tidemark lie (default bin)
+             CLUSTER_PORT first port of n1 (default 7411)
+             CLUSTER_WRAP a command put before tidemarkd, such as a tracer; %n becomes the node's name
 EOF
 }
 
@@ -84,7 +84,7 @@ start() {
 	(
 		exec 0</dev/null >>"$dir/log" 2>&1 9>&-
 		# shellcheck disable=SC2016
-		exec setsid ${TIDEMARK_WRAP:+${TIDEMARK_WRAP//%n/$n}} \
+		exec setsid ${CLUSTER_WRAP:+${CLUSTER_WRAP//%n/$n}} \
 			bash -c 'echo $$ >"$0/pid.new"; mv "$0/pid.new" "$0/pid"; exec "$@"' "$dir" \
 			"$bin/tidemarkd" --name "$n" --data "$dir/data" \
 			--listen "$(api "$n")" --advertise "$(api "$n")" \

@@ -7,12 +7,12 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$here")
-export TIDEMARK_RUN=${TIDEMARK_RUN:-$root/.run/failover}
-export TIDEMARK_PORT=${TIDEMARK_PORT:-7711}
-export TIDEMARK_BIN=${TIDEMARK_BIN:-$root/bin}
+export CLUSTER_RUN=${CLUSTER_RUN:-$root/.run/failover}
+export CLUSTER_PORT=${CLUSTER_PORT:-7711}
+export CLUSTER_BIN=${CLUSTER_BIN:-$root/bin}
 kills=${1:-20}
 file=$root/testdata/consumerOffset.json
-acks=$TIDEMARK_RUN/consumers
+acks=$CLUSTER_RUN/consumers
 
 cluster() { "$here/cluster.sh" "$@"; }
 end() {
@@ -25,8 +25,8 @@ cluster clean
 cluster up 3 >/dev/null
 endpoints=$(cluster endpoints)
 mkdir -p "$acks"
-"$TIDEMARK_BIN/tidemark" --endpoints "$endpoints" --timeout 20s import "$file" --broker broker-a --execute >/dev/null
-"$TIDEMARK_BIN/consume" --endpoints "$endpoints" --file "$file" --broker broker-a --dir "$acks" 2>"$TIDEMARK_RUN/consume.log" &
+"$CLUSTER_BIN/tidemark" --endpoints "$endpoints" --timeout 20s import "$file" --broker broker-a --execute >/dev/null
+"$CLUSTER_BIN/consume" --endpoints "$endpoints" --file "$file" --broker broker-a --dir "$acks" 2>"$CLUSTER_RUN/consume.log" &
 load=$!
 
 noted() { cat "$acks"/*.acks 2>/dev/null | grep -c '^A ' || true; }
@@ -41,11 +41,11 @@ more() { # more N: wait for N further acknowledgements
 more 2000
 for _ in $(seq "$kills"); do
 	leader=$(cluster leader)
-	date +%s%N >>"$TIDEMARK_RUN/kills"
+	date +%s%N >>"$CLUSTER_RUN/kills"
 	cluster kill "$leader"
 	more 2000
 	cluster start "$leader"
 	cluster ready 30
 	more 2000
 done
-"$TIDEMARK_BIN/gaps" --dir "$acks" --kills "$TIDEMARK_RUN/kills"
+"$CLUSTER_BIN/gaps" --dir "$acks" --kills "$CLUSTER_RUN/kills"

@@ -13,23 +13,23 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$here")
-export TIDEMARK_RUN=${TIDEMARK_RUN:-$root/.run/story}
-export TIDEMARK_PORT=${TIDEMARK_PORT:-7511}
-export TIDEMARK_BIN=${TIDEMARK_BIN:-$root/bin}
+export CLUSTER_RUN=${CLUSTER_RUN:-$root/.run/story}
+export CLUSTER_PORT=${CLUSTER_PORT:-7511}
+export CLUSTER_BIN=${CLUSTER_BIN:-$root/bin}
 want=${1:-100000}
-file=${TIDEMARK_STORY_FILE:-$root/testdata/consumerOffset.json}
-acks=$TIDEMARK_RUN/consumers
+file=${CLUSTER_FILE:-$root/testdata/consumerOffset.json}
+acks=$CLUSTER_RUN/consumers
 
 cluster() { "$here/cluster.sh" "$@"; }
-tidemark() { "$TIDEMARK_BIN/tidemark" --endpoints "$endpoints" --timeout 20s "$@"; }
+tidemark() { "$CLUSTER_BIN/tidemark" --endpoints "$endpoints" --timeout 20s "$@"; }
 say() { printf '%(%H:%M:%S)T  %s\n' -1 "$*"; }
 die() { say "FAILED: $*"; exit 1; }
 
 declare -A consumer # pid of each consumer process
 
 consume() { # consume NUMBER: consumers of the share NUMBER of 3
-	"$TIDEMARK_BIN/consume" --endpoints "$endpoints" --file "$file" --broker broker-a \
-		--consumers 50 --share "$1/3" --dir "$acks" >>"$TIDEMARK_RUN/consume$1.log" 2>&1 &
+	"$CLUSTER_BIN/consume" --endpoints "$endpoints" --file "$file" --broker broker-a \
+		--consumers 50 --share "$1/3" --dir "$acks" >>"$CLUSTER_RUN/consume$1.log" 2>&1 &
 	consumer[$1]=$!
 }
 
@@ -44,9 +44,9 @@ acknowledged() { cat "$acks"/*.acks 2>/dev/null | grep -c '^A ' || true; }
 more() { # more N: wait until N further offsets are acknowledged
 	local target=$(($(acknowledged) + $1)) until=$((SECONDS + 60)) i
 	until [ "$(acknowledged)" -ge "$target" ]; do
-		[ $SECONDS -lt $until ] || die "no $1 further acknowledgements within 60 s; logs: $TIDEMARK_RUN"
+		[ $SECONDS -lt $until ] || die "no $1 further acknowledgements within 60 s; logs: $CLUSTER_RUN"
 		for i in "${!consumer[@]}"; do
-			kill -0 "${consumer[$i]}" 2>/dev/null || die "consumer process $i has ended: $(tail -n 1 "$TIDEMARK_RUN/consume$i.log")"
+			kill -0 "${consumer[$i]}" 2>/dev/null || die "consumer process $i has ended: $(tail -n 1 "$CLUSTER_RUN/consume$i.log")"
 		done
 		sleep 0.1
 	done
@@ -76,7 +76,7 @@ more $((want / 16))
 
 say "snapshots on every node"
 for n in n1 n2 n3; do
-	"$TIDEMARK_BIN/tidemark" --endpoints "$(cluster endpoints | cut -d, -f"${n#n}")" --timeout 20s cluster snapshot >/dev/null
+	"$CLUSTER_BIN/tidemark" --endpoints "$(cluster endpoints | cut -d, -f"${n#n}")" --timeout 20s cluster snapshot >/dev/null
 done
 more $((want / 16))
 
@@ -114,4 +114,4 @@ cluster start "$leader"
 cluster ready 60
 
 say "the reckoning"
-"$TIDEMARK_BIN/check" --endpoints "$endpoints" --file "$file" --broker broker-a --dir "$acks" --at-least "$want"
+"$CLUSTER_BIN/check" --endpoints "$endpoints" --file "$file" --broker broker-a --dir "$acks" --at-least "$want"

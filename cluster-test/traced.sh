@@ -7,13 +7,13 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$here")
-export TIDEMARK_RUN=${TIDEMARK_RUN:-$root/.run/traced}
-export TIDEMARK_PORT=${TIDEMARK_PORT:-7611}
-export TIDEMARK_BIN=${TIDEMARK_BIN:-$root/bin}
+export CLUSTER_RUN=${CLUSTER_RUN:-$root/.run/traced}
+export CLUSTER_PORT=${CLUSTER_PORT:-7611}
+export CLUSTER_BIN=${CLUSTER_BIN:-$root/bin}
 
 command -v strace >/dev/null || { echo "skipped: strace is not installed" >&2; exit 3; }
 trap '"$here/cluster.sh" down >/dev/null 2>&1 || true' EXIT
 
 "$here/cluster.sh" clean
-TIDEMARK_WRAP="strace -f -ttt -T -e trace=fdatasync -o $TIDEMARK_RUN/%n.strace" "$here/cluster.sh" up 3 >/dev/null
-"$TIDEMARK_BIN/trace" --endpoints "$("$here/cluster.sh" endpoints)" --traces "$TIDEMARK_RUN/n*.strace" --duration "${1:-30}s"
+CLUSTER_WRAP="strace -f -ttt -T -e trace=fdatasync -o $CLUSTER_RUN/%n.strace" "$here/cluster.sh" up 3 >/dev/null
+"$CLUSTER_BIN/trace" --endpoints "$("$here/cluster.sh" endpoints)" --traces "$CLUSTER_RUN/n*.strace" --duration "${1:-30}s"
