@@ -51,6 +51,10 @@ type fakeCluster struct {
 	calls map[string]int
 	keys  int
 	hook  func(keys int)
+	// slow and slowBy are slowFetch's, old is outOfTouch's.
+	slow   offset.Key
+	slowBy time.Duration
+	old    *offset.Meta
 	// script decides what befalls a call; nil: nothing.
 	script func(n *fakeNode, kind string, nth int) (fault, error)
 }
@@ -176,6 +180,45 @@ func (c *fakeCluster) sawKeys(n int) {
 	if hook != nil {
 		hook(n)
 	}
+}
+
+// slowFetch makes the next fetch of k alone wait between its reading and its answer.
+func (c *fakeCluster) slowFetch(k offset.Key, d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.slow, c.slowBy = k, d
+}
+
+func (c *fakeCluster) delay(k offset.Key) {
+	c.mu.Lock()
+	d := c.slowBy
+	if k != c.slow {
+		d = 0
+	} else {
+		c.slowBy = 0
+	}
+	c.mu.Unlock()
+	time.Sleep(d)
+}
+
+// outOfTouch makes local reads answer, from now on, what is there now.
+func (c *fakeCluster) outOfTouch(age time.Duration) {
+	m := c.state.meta(c.leads())
+	m.Age = age
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.old = &m
+}
+
+// view reads for a fetch.
+func (c *fakeCluster) view(q *offset.Fetch) ([]offset.KeyState, offset.Meta) {
+	states, meta := c.state.fetch(q.Keys), c.state.meta(c.leads())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.old != nil && q.At.Level == offset.Local {
+		return states, *c.old
+	}
+	return states, meta
 }
 
 // onFetch sets who is told, before it is answered, of each fetch.
@@ -353,7 +396,9 @@ func (n *fakeNode) apply(call *tidemarkv1.Call) (string, func() *tidemarkv1.Repl
 				return bad(err)
 			}
 			n.c.sawKeys(len(q.Keys))
-			return &tidemarkv1.Reply{Reply: &tidemarkv1.Reply_Fetch{Fetch: wire.ToFetchResponse(q.Keys, n.c.state.fetch(q.Keys), n.c.state.meta(n.c.leads()))}}
+			states, meta := n.c.view(q)
+			n.c.delay(q.Keys[0])
+			return &tidemarkv1.Reply{Reply: &tidemarkv1.Reply_Fetch{Fetch: wire.ToFetchResponse(q.Keys, states, meta)}}
 		}
 	}
 	return "unknown", func() *tidemarkv1.Reply { return bad(offset.ErrInvalid) }

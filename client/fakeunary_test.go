@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 
 	"connectrpc.com/connect"
 
@@ -9,6 +10,8 @@ import (
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
 	"github.com/tidemark-mq/tidemark/transport/wire"
 )
+
+var errCut = errors.New("cut")
 
 // unary runs one unary call of a kind through the script.
 func unary[A any](ctx context.Context, n *fakeNode, kind string, apply func() (*A, error)) (*connect.Response[A], error) {
@@ -21,7 +24,7 @@ func unary[A any](ctx context.Context, n *fakeNode, kind string, apply func() (*
 		return nil, ctx.Err()
 	case cut:
 		n.c.kill(n.addr)
-		return nil, ctx.Err()
+		return nil, errCut
 	}
 	a, err := apply()
 	switch {
@@ -30,7 +33,7 @@ func unary[A any](ctx context.Context, n *fakeNode, kind string, apply func() (*
 		return nil, ctx.Err()
 	case f == cutAfter:
 		n.c.kill(n.addr)
-		return nil, ctx.Err()
+		return nil, errCut
 	case err != nil:
 		return nil, wire.ToConnectError(err)
 	}

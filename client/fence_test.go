@@ -184,6 +184,73 @@ func TestNoticeOfAQueueThatWasReadAgainMeanwhileIsDropped(t *testing.T) {
 	})
 }
 
+func TestQueueTakenOverFromAnOlderAnswerIsAskedAboutAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		f.state.reset(key(0), 10)
+		var told fences
+		s := f.store(WithPersistInterval(time.Second), WithOnFenced(told.add))
+		read(t, s, 1)
+		// The answer to the read of queue 0 is made before an act on it, and
+		// comes after the store has asked about that act.
+		f.slowFetch(key(0), 3*time.Second)
+		got := background(func() error {
+			_, err := s.ReadOffset(within(t, time.Minute), mq(0), ReadFromStore)
+			return err
+		})
+		synctest.Wait()
+		f.state.reset(key(0), 4)
+		time.Sleep(2500 * time.Millisecond)
+		s.mu.Lock()
+		quiet := s.acts.asked == s.acts.heard
+		s.mu.Unlock()
+		if !quiet {
+			t.Fatal("the store has not asked about the act; the test does not test")
+		}
+		if err := <-got; err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(1500 * time.Millisecond)
+		if list := told.take(); len(list) != 1 || list[0].Queue != mq(0) {
+			t.Fatalf("told %+v", list)
+		}
+	})
+}
+
+func TestNodeOutOfTouchIsNotBelieved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		var told fences
+		s := f.store(WithPersistInterval(time.Second), WithOnFenced(told.add))
+		read(t, s, 0)
+		time.Sleep(1500 * time.Millisecond)
+		f.outOfTouch(time.Minute) // its local state goes on being that of before
+		f.state.reset(key(0), 4)
+		time.Sleep(2 * time.Second)
+		if list := told.take(); len(list) != 1 {
+			t.Fatalf("told %+v", list)
+		}
+	})
+}
+
+func TestForeignClusterFencesEveryQueueOfTheRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		var told fences
+		s := f.store(WithOnFenced(told.add))
+		read(t, s, 0, 1)
+		s.UpdateOffset(mq(0), 1, true)
+		s.UpdateOffset(mq(1), 1, true)
+		f.play(func(*fakeNode, string, int) (fault, error) { return refuse, offset.ErrForeignCluster })
+		if err := s.PersistAll(within(t, time.Second), []offset.MessageQueue{mq(0), mq(1)}); !errors.Is(err, offset.ErrFenced) {
+			t.Fatal(err)
+		}
+		if list := told.take(); len(list) != 2 {
+			t.Fatalf("told %+v", list)
+		}
+	})
+}
+
 func TestOnFencedMayRemoveAndReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeCluster(t, "a:1")

@@ -54,13 +54,12 @@ func (r *run) lower(ctx context.Context, it item) {
 	if meta != (offset.Meta{}) {
 		r.s.acts.hear(meta)
 	}
-	here := r.s.table[it.mq] == it.entry
 	switch why := frozenBy(err); {
-	case err == nil && here:
+	case err == nil:
 		it.entry.moved(it.value, v.State)
 	case why != nil:
-		r.fence(it, why, v.State, here)
-	case err != nil:
+		r.fence(it, why, v.State)
+	default:
 		r.fail(it.mq, it.value, err)
 	}
 }

@@ -13,8 +13,8 @@ type acts struct {
 	// heard is the last act that an answer named, asked the one up to which
 	// all queues are known to have been looked at.
 	heard, asked lastAct
-	// answers counts the answers; at the last tick it was ticked.
-	answers, ticked uint64
+	// answers counts the answers that were heard.
+	answers uint64
 	// stale: the last answer to a ping came from a node out of touch with its leader.
 	stale bool
 }
@@ -48,82 +48,95 @@ type watched struct {
 	epoch uint64
 }
 
-// watch looks for acts that were missed, and tells of the queues they froze.
-// It holds sending meanwhile, so that no own Set is under way.
-func (s *RemoteStore) watch(ctx context.Context) error {
+// watch looks for acts that were missed, and tells of the queues they froze;
+// since is how many answers there were when this run of the loop began. It
+// holds sending meanwhile, so that no own Set is under way.
+func (s *RemoteStore) watch(ctx context.Context, since uint64) error {
 	if err := s.turn(ctx); err != nil {
 		return err
 	}
-	told, err := s.notice(ctx)
+	told, err := s.notice(ctx, since)
 	<-s.sending
 	s.tell(told)
 	return err
 }
 
 // notice asks which queues have missed an act, if there was any, and freezes them.
-func (s *RemoteStore) notice(ctx context.Context) (told []Fence, err error) {
-	list := s.watched()
-	if len(list) == 0 {
+func (s *RemoteStore) notice(ctx context.Context, since uint64) (told []Fence, err error) {
+	mq, ok := s.anyRead()
+	if !ok {
 		return nil, nil
 	}
-	if err := s.ping(ctx, list[0].mq); err != nil {
+	if err := s.ping(ctx, mq, since); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	to, moved := s.acts.heard, s.acts.heard != s.acts.asked
-	s.mu.Unlock()
-	if !moved {
-		return nil, nil
-	}
+	list, act := s.concerned()
 	for len(list) > 0 {
 		n := min(len(list), offset.MaxCommits)
-		some, err := s.inquire(ctx, list[:n], to.index)
+		some, err := s.inquire(ctx, list[:n], act)
 		if err != nil {
+			s.mu.Lock()
+			s.acts.asked = lastAct{} // it has to be asked again
+			s.mu.Unlock()
 			return told, err
 		}
 		told, list = append(told, some...), list[n:]
 	}
-	s.mu.Lock()
-	s.acts.asked = to
-	s.mu.Unlock()
 	return told, nil
 }
 
-// watched lists the queues that an act can concern.
-func (s *RemoteStore) watched() (list []watched) {
+// anyRead gives some queue that an act can concern.
+func (s *RemoteStore) anyRead() (offset.MessageQueue, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for mq, e := range s.table {
+		if e.read && e.fenced == nil {
+			return mq, true
+		}
+	}
+	return offset.MessageQueue{}, false
+}
+
+// concerned lists the queues that an act can concern, if there was one since
+// it was asked last, and notes them as asked: a queue taken over from now on
+// is looked at by took.
+func (s *RemoteStore) concerned() (list []watched, act uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.acts.heard == s.acts.asked {
+		return nil, 0
+	}
+	s.acts.asked = s.acts.heard
 	for mq, e := range s.table {
 		if e.read && e.fenced == nil {
 			list = append(list, watched{mq, e, e.epoch})
 		}
 	}
-	return list
+	return list, s.acts.heard.index
 }
 
-// ping makes sure that something was heard of the cluster since the last tick.
-// It costs the node that answers next to nothing; if that turns out to have
-// lost touch with its leader, the next one is linearizable.
-func (s *RemoteStore) ping(ctx context.Context, mq offset.MessageQueue) error {
+// ping makes sure that something was heard of the cluster in this run of the
+// loop. It costs the node that answers next to nothing; if that turns out to
+// have lost touch with its leader, the next one is linearizable.
+func (s *RemoteStore) ping(ctx context.Context, mq offset.MessageQueue, since uint64) error {
 	s.mu.Lock()
-	quiet, at := s.acts.answers == s.acts.ticked, offset.ReadAt{Level: offset.Local}
+	heard, at := s.acts.answers != since, offset.ReadAt{Level: offset.Local}
 	if s.acts.stale {
 		at.Level = offset.Linearizable
 	}
 	s.mu.Unlock()
-	var err error
-	var meta offset.Meta
-	if quiet {
-		_, meta, err = s.client.Fetch(ctx, at, s.key(mq))
+	if heard {
+		return nil
+	}
+	_, meta, err := s.client.Fetch(ctx, at, s.key(mq))
+	if err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if quiet && err == nil {
-		s.acts.hear(meta)
-		s.acts.stale = meta.Age > s.set.interval
-	}
-	s.acts.ticked = s.acts.answers
-	return err
+	s.acts.hear(meta)
+	s.acts.stale = meta.Age > s.set.interval
+	return nil
 }
 
 // inquire reads some queues at a state that holds the act, and freezes those

@@ -84,8 +84,11 @@ func (s *RemoteStore) all(r *run) {
 // tick is one run of the persist loop: it sends what changed, and looks for
 // acts that were missed.
 func (s *RemoteStore) tick(ctx context.Context) {
+	s.mu.Lock()
+	since := s.acts.answers
+	s.mu.Unlock()
 	s.report("offsets are not persisted", s.send(ctx, s.all))
-	s.report("it is not known whether acts were missed", s.watch(ctx))
+	s.report("it is not known whether acts were missed", s.watch(ctx, since))
 }
 
 // report logs what the loop came across, once for as long as it is the same.

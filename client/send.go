@@ -176,24 +176,21 @@ func (r *run) commit(ctx context.Context, list []item) {
 	}
 }
 
-// verdict takes in the answer to one commit. A queue that was removed
-// meanwhile is another one now: nothing of the answer concerns it.
+// verdict takes in the answer to one commit. If the queue was removed
+// meanwhile, the entry is off the table and what it learns concerns nobody.
 func (r *run) verdict(it item, v offset.Verdict) {
-	here := r.s.table[it.mq] == it.entry
-	switch {
-	case v.Code == offset.CodeOK && here:
+	if v.Code == offset.CodeOK {
 		it.entry.advanced(it.value, v.State)
-	case v.Code != offset.CodeOK:
-		r.fence(it, v.Code.Err(), v.State, here)
+		return
 	}
+	r.fence(it, v.Code.Err(), v.State)
 }
 
 // unanswered takes in that a request of commits failed.
 func (r *run) unanswered(it item, err error) {
-	here := r.s.table[it.mq] == it.entry
 	switch {
 	case errors.Is(err, offset.ErrForeignCluster):
-		r.fence(it, offset.ErrFenced, offset.KeyState{}, here)
+		r.fence(it, offset.ErrFenced, offset.KeyState{})
 		return
 	case errors.Is(err, offset.ErrOutcomeUnknown):
 		it.entry.doubt(it.value)
@@ -202,9 +199,9 @@ func (r *run) unanswered(it item, err error) {
 }
 
 // fence freezes the queue of an item, if it is the same still.
-func (r *run) fence(it item, why error, st offset.KeyState, here bool) {
+func (r *run) fence(it item, why error, st offset.KeyState) {
 	r.fail(it.mq, it.value, why)
-	if here {
+	if r.s.table[it.mq] == it.entry {
 		r.told = append(r.told, r.s.fenceLocked(it.mq, it.entry, why, st))
 	}
 }
