@@ -24,12 +24,10 @@ type method[Req, Res any] struct {
 	serve func(ctx context.Context, s Service, p auth.Principal, m *Req) (*Res, error)
 }
 
-// run serves one call that was admitted: it bounds its time, catches its
-// panics and tells the observer.
+// run serves one call that was admitted, within the deadline of ctx: it catches
+// its panics and tells the observer.
 func (m *method[Req, Res]) run(ctx context.Context, s *Server, p auth.Principal, req *Req) (res *Res, err error) {
 	start := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, m.wait(&s.limits, req))
-	defer cancel()
 	defer func() {
 		if v := recover(); v != nil {
 			res, err = nil, s.caught(m.name, v)
@@ -50,6 +48,8 @@ func unary[Req, Res any](ctx context.Context, s *Server, m *method[Req, Res], r 
 		return nil, wire.ToConnectError(err)
 	}
 	defer s.admission.release(size)
+	ctx, cancel := context.WithTimeout(ctx, m.wait(&s.limits, r.Msg))
+	defer cancel()
 	res, err := m.run(ctx, s, auth.Anonymous(r.Peer().Addr), r.Msg)
 	if err != nil {
 		return nil, wire.ToConnectError(err)

@@ -32,15 +32,14 @@ type world struct {
 
 func start(t testing.TB, cfg Config) *world {
 	t.Helper()
-	f, ok := cfg.Service.(*fake)
-	if !ok {
-		f = newFake()
-		cfg.Service = f
+	if cfg.Service == nil {
+		cfg.Service = newFake()
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	f, _ := cfg.Service.(*fake)
 	w := &world{Server: New(cfg), fake: f, addr: l.Addr().String(), url: "http://" + l.Addr().String()}
 	plain := &http.Transport{DisableCompression: true}
 	h2 := &http.Transport{DisableCompression: true, Protocols: new(http.Protocols)}

@@ -17,9 +17,7 @@ func (st *stream) read() {
 			st.end(endOf(err, st.srv.limits.Message))
 			return
 		}
-		for _, call := range m.GetCalls() {
-			st.take(call)
-		}
+		st.takeAll(m.GetCalls())
 		if !st.waitForRoom() {
 			st.end(context.Cause(st.ctx))
 			return
@@ -52,8 +50,27 @@ func (st *stream) waitForRoom() bool {
 	}
 }
 
+// takeAll takes the calls of one message. Those in a row that name the same
+// timeout, as nearly all do, have one deadline.
+func (st *stream) takeAll(list []*tidemarkv1.Call) {
+	var d *deadline
+	for _, call := range list {
+		if wait := st.srv.limits.timeout(timeoutOf(call), st.srv.limits.Timeout); d == nil || d.wait != wait {
+			d.leave()
+			d = newDeadline(st.ctx, wait)
+		}
+		st.take(call, d)
+	}
+	d.leave()
+}
+
+// timeoutOf gives what the request of a call names; it has only one of them.
+func timeoutOf(call *tidemarkv1.Call) uint32 {
+	return call.GetCommit().GetTimeoutMs() | call.GetSet().GetTimeoutMs() | call.GetFetch().GetTimeoutMs()
+}
+
 // take starts a call in a goroutine of its own, or refuses it at once.
-func (st *stream) take(call *tidemarkv1.Call) {
+func (st *stream) take(call *tidemarkv1.Call, d *deadline) {
 	size := sizeOf(call)
 	first, err := st.admit(size)
 	switch {
@@ -66,9 +83,11 @@ func (st *stream) take(call *tidemarkv1.Call) {
 		signal(st.wake) // from now on the peer gets signs of life
 	}
 	st.calls.Add(1)
+	d.join()
 	go func() {
 		defer st.calls.Done()
-		st.put(reply{message: st.srv.answer(st.ctx, st.principal, call), taken: true, size: size})
+		defer d.leave()
+		st.put(reply{message: st.srv.answer(d.ctx, st.principal, call), taken: true, size: size})
 	}()
 }
 

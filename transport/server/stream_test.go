@@ -393,6 +393,34 @@ func TestCallsThatMakeNoSense(t *testing.T) {
 	})
 }
 
+// Calls of one message keep to their own timeouts, whatever their neighbours name.
+func TestDeadlinesWithinOneMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, g, p := newFake(), gate{make(chan struct{})}, newPipe(1000)
+		f.before = g.hold("commit")
+		done := serveOn(t.Context(), New(Config{Service: f}), p)
+		asked := []uint32{300, 300, 100, 300, 200, 200}
+		var list []*tidemarkv1.Call
+		for i, ms := range asked {
+			m := commitOf("g", int32(i), 5)
+			m.TimeoutMs = ms
+			list = append(list, commitCall(uint64(i), m))
+		}
+		start := time.Now()
+		p.in <- calls(list...)
+		for answered := 0; answered < len(asked); {
+			for _, r := range (<-p.out).Replies {
+				answered++
+				if took, want := time.Since(start), time.Duration(asked[r.Id])*time.Millisecond; took != want {
+					t.Errorf("call %d was given up after %s, want %s", r.Id, took, want)
+				}
+			}
+		}
+		close(p.in)
+		<-done
+	})
+}
+
 func TestEachCallHasItsDeadline(t *testing.T) {
 	for _, c := range []struct {
 		asked uint32
