@@ -120,7 +120,7 @@ func (c *Conn) Do(ctx context.Context, m *tidemarkv1.Call) (*tidemarkv1.Reply, e
 	case <-p.done:
 		return p.reply, p.err
 	case <-ctx.Done():
-		return c.abandon(p, context.Cause(ctx))
+		return c.abandon(p, ctx.Err())
 	}
 }
 
@@ -137,7 +137,7 @@ func (c *Conn) slot(ctx context.Context) error {
 	case <-c.refusing:
 		return &Error{Cause: c.Err()}
 	case <-ctx.Done():
-		return &Error{Cause: context.Cause(ctx)}
+		return &Error{Cause: ctx.Err()}
 	}
 }
 

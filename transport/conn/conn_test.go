@@ -297,3 +297,61 @@ func TestDialErrorSaysThatNothingWasSent(t *testing.T) {
 		t.Fatal(e)
 	}
 }
+
+func TestSilenceCountsFromTheFirstOpenCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript(1)
+		c := dial(t, s, Config{})
+		first := start(context.Background(), c, 1)
+		m := <-s.sent
+		s.replies <- &tidemarkv1.StreamResponse{Replies: []*tidemarkv1.Reply{answer(m.GetCalls()[0])}}
+		if err := (<-first).check(1); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(DefaultSilence - time.Millisecond)
+		second := start(context.Background(), c, 2)
+		m = <-s.sent
+		time.Sleep(100 * time.Millisecond) // more than half a second since the last message
+		s.replies <- &tidemarkv1.StreamResponse{Replies: []*tidemarkv1.Reply{answer(m.GetCalls()[0])}}
+		if err := (<-second).check(2); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestRetiredConnectionEndsWhenItsLastCallerGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript(1)
+		c := dial(t, s, Config{Silence: time.Hour})
+		ctx, cancel := context.WithCancel(context.Background())
+		got := start(ctx, c, 1)
+		<-s.sent
+		c.Retire()
+		cancel()
+		wantError(t, (<-got).err, true)
+		<-c.Ended()
+		<-s.closed
+	})
+}
+
+func TestReplyToWhatWasNotSentIsDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript(0)
+		c := dial(t, s, Config{Silence: time.Hour})
+		start(context.Background(), c, 1)
+		synctest.Wait()
+		second := start(context.Background(), c, 2)
+		synctest.Wait()
+		s.replies <- &tidemarkv1.StreamResponse{Replies: []*tidemarkv1.Reply{{Id: 2}, {Id: 77}}}
+		synctest.Wait()
+		if len(second) != 0 {
+			t.Fatal("a call was answered that was not sent")
+		}
+		<-s.sent
+		m := <-s.sent
+		s.replies <- &tidemarkv1.StreamResponse{Replies: []*tidemarkv1.Reply{answer(m.GetCalls()[0])}}
+		if err := (<-second).check(2); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
