@@ -1,3 +1,105 @@
-generate: ## regenerate the API's code from its .proto files
-	cd tools && GOBIN=$(CURDIR)/.cache/bin go install tool
-	cd transport/api && PATH=$(CURDIR)/.cache/bin:$$PATH buf generate
+# Everything that is done with this repository, by purpose. Go is all that is
+# needed; tools are built from tools/go.mod into .cache/bin.
+
+SHELL     := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+TESTFLAGS ?=
+TIMEOUT   ?= 20m
+FUZZTIME  ?= 20s
+BENCH     ?= .
+BENCHTIME ?= 1s
+PREFIX    ?= /usr/local
+NODES     ?= 3
+BREAK     ?=
+
+tools := .cache/bin
+# A build that breaks its word on purpose, for BREAK=early-ack and BREAK=no-sync.
+ifeq ($(BREAK),)
+bin  := bin
+tags :=
+else
+bin  := bin/break
+tags := -tags tidemark_break
+endif
+cluster := CLUSTER_BIN=$(CURDIR)/$(bin) TIDEMARK_BREAK=$(BREAK)
+
+.PHONY: help
+help: ## show the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+.PHONY: build
+build: ## build tidemarkd, tidemark and the programs of the proofs into bin/
+	@mkdir -p $(bin)
+	@go build $(tags) -o $(bin)/tidemarkd ./cmd/node
+	@go build -o $(bin)/tidemark ./cmd/tidemark
+	@go build -o $(bin)/ ./cluster-test/...
+
+.PHONY: run
+run: build ## run a cluster of three nodes until Ctrl-C (NODES=n for another number)
+	@$(cluster) cluster-test/cluster.sh run $(NODES)
+
+.PHONY: demo
+demo: build ## the main proof: commits through kills and restarts, then a reckoning (BREAK=early-ack must fail)
+	@$(cluster) cluster-test/cluster.sh story
+
+.PHONY: traced
+traced: build ## show an fdatasync on a quorum before sampled acknowledgements (BREAK=no-sync must fail)
+	@$(cluster) cluster-test/traced.sh
+
+.PHONY: failover
+failover: build ## kill the leader twenty times under load, and measure the gaps
+	@$(cluster) cluster-test/failover.sh
+
+.PHONY: test
+test: lint ## lint, then all tests under the race detector
+	@go test -race -timeout $(TIMEOUT) $(TESTFLAGS) ./...
+
+.PHONY: lint
+lint: $(tools)/staticcheck ## gofmt, vet, staticcheck, generated code, scripts
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not formatted: $$(gofmt -l $$(git ls-files '*.go'))" >&2; exit 1; }
+	@go vet ./...
+	@go vet -tags tidemark_break ./...
+	@$(tools)/staticcheck ./...
+	@go -C tools vet ./...
+	@go -C tools run ./protogen -check ../transport/api
+	@for f in $$(git ls-files '*.sh') .ci/run; do bash -n $$f; done
+
+$(tools)/staticcheck: tools/go.mod tools/go.sum
+	@mkdir -p $(tools)
+	@go -C tools build -o ../$(tools)/staticcheck honnef.co/go/tools/cmd/staticcheck
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZTIME (20s)
+	@for d in $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n 1 dirname | sort -u); do \
+		for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$d/*_test.go | cut -c 6-); do \
+			echo "$$d $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$d; \
+		done; \
+	done
+
+.PHONY: bench
+bench: ## run the benchmarks (BENCH=pattern, BENCHTIME=1s)
+	@go test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -timeout 2h $(TESTFLAGS) ./...
+
+.PHONY: soak
+soak: build ## what takes long: tests with the durations and counts of real faults, the story thrice, kills, a trace
+	@SOAK=1 go test -timeout 4h $(TESTFLAGS) ./...
+	@for i in 1 2 3; do $(cluster) cluster-test/cluster.sh story; done
+	@$(cluster) cluster-test/failover.sh
+	@$(cluster) cluster-test/traced.sh
+
+.PHONY: generate
+generate: ## generate the API's code and the fixtures again
+	@go -C tools run ./protogen ../transport/api
+	@go test ./internal/fixture -run TestBrokerFile -count 1 -update >/dev/null
+
+.PHONY: install
+install: build ## install tidemarkd and tidemark into PREFIX/bin (/usr/local)
+	@install -d $(DESTDIR)$(PREFIX)/bin
+	@install -m 755 bin/tidemarkd bin/tidemark $(DESTDIR)$(PREFIX)/bin
+
+.PHONY: clean
+clean: ## stop what make run left, and delete what was built and run
+	@cluster-test/cluster.sh down
+	@rm -rf bin .cache .run
