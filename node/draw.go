@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -52,13 +53,16 @@ func (f *founding) find(ctx context.Context) (done bool, err error) {
 	return false, f.draw(replies)
 }
 
-// knows orders members by what their word on this member is worth: one that
-// lists it knows best, one that has not replayed its log does not know at all.
+// knows orders members of a cluster by what their word on this member is
+// worth: one that lists it knows best, one whose raft does not run yet, or that
+// only holds a draw, does not know.
 func knows(h peer.Hello) int {
 	switch {
+	case h.Listed && !h.Empty:
+		return 3
 	case h.Listed:
 		return 2
-	case h.Level > 0 || h.Empty:
+	case h.Level > 0:
 		return 1
 	}
 	return 0
@@ -67,14 +71,18 @@ func knows(h peer.Hello) int {
 // enter goes into a cluster that was met, if that lists this member.
 func (f *founding) enter(r reply) (done bool, err error) {
 	h := r.hello
-	if h.Listed {
+	if h.Listed && !h.Empty {
 		f.logger.Info("a cluster lists this member", "cluster", h.Cluster, "by", h.ID)
 		return true, f.join(h.Cluster, nil)
 	}
 	if f.met.IsZero() {
 		f.met = time.Now()
 	}
-	if knows(h) == 0 || time.Since(f.met) < f.grace {
+	switch {
+	case h.Listed:
+		f.tell("a draw lists this member; waiting to be told by "+f.first(), nil)
+		return false, nil
+	case knows(h) == 0 || time.Since(f.met) < f.grace:
 		f.tell("met a cluster that does not list this member yet", []string{h.ID})
 		return false, nil
 	}
@@ -173,10 +181,7 @@ func (f *founding) give(ctx context.Context, v peer.Founder, draw peer.Founding)
 	defer cancel()
 	m := f.meet(v.Peer)
 	h, err := m.Hello(ctx)
-	if err != nil {
-		return unheard, err
-	}
-	if err := f.check(reply{founder: Founder{Name: nameOf(v.ID), Peer: v.Peer}, hello: h}); err != nil {
+	if err := cmp.Or(f.check(reply{Founder{Name: nameOf(v.ID), Peer: v.Peer}, h, err}), err); err != nil {
 		return unheard, err
 	}
 	switch {

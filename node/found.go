@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,6 +32,7 @@ type founding struct {
 	acknowledged map[string]bool // founders, by id, that hold the draw
 	met          time.Time       // since when there has been a cluster that does not list this member
 	reported     time.Time
+	pause        time.Duration
 	alone        bool      // nobody else is at the own address
 	looked       time.Time // when that was asked last
 }
@@ -52,7 +54,8 @@ type foundingConfig struct {
 	// level what the state says, 0 until then. Nil before: the draw counts.
 	listed func(id string) bool
 	level  func() uint8
-	// retry is how long to wait between two rounds, patience how long one call
+	// retry is how long to wait between two rounds, at first (it grows to eight
+	// times that, and starts anew when something has changed), patience how long one call
 	// may take, grace how long a cluster must not list this member until that
 	// is final, report how long between two lines of the log. Default: 250 ms,
 	// 2 s, 3 s, 10 s.
@@ -179,11 +182,13 @@ func (f *founding) round(ctx context.Context) (done bool, err error) {
 // wait ends after the time between two rounds, or as soon as something has
 // changed from outside.
 func (f *founding) wait(ctx context.Context) {
-	t := time.NewTimer(f.retry)
+	f.pause = min(max(f.retry, 2*f.pause), 8*f.retry)
+	t := time.NewTimer(f.pause)
 	defer t.Stop()
 	select {
 	case <-t.C:
 	case <-f.joined:
+		f.pause = 0
 	case <-ctx.Done():
 	}
 }
@@ -257,6 +262,8 @@ func (f *founding) ask(ctx context.Context) []reply {
 func (f *founding) check(r reply) error {
 	h := r.hello
 	switch {
+	case errors.Is(r.err, offset.ErrLevel):
+		return r.err
 	case r.err != nil:
 		return nil
 	case h.Run == f.foundingConfig.run:
