@@ -24,12 +24,15 @@ func topicOf(i int) (group, topic, broker string) {
 		fmt.Sprintf("com.example.shop.orders.topic-%010d", i%2000), fmt.Sprintf("broker-%d", i%4)
 }
 
-// fill commits n queues into t; seen, if not nil, gets each entry's commits.
-func fill(t *table.Table, n int, seen func(*offset.Commits)) *table.Table {
+// filled returns a table of n queues, made by commits of whole topics in random
+// order.
+func filled(n int) *table.Table {
+	t := table.New(testCluster)
 	r := rand.New(rand.NewPCG(3, 3))
 	var out []offset.Verdict
-	index := t.Root().Index()
-	for topic := 0; n > 0; topic++ {
+	index := uint64(0)
+	order := r.Perm((n + 15) / 16)
+	for i, topic := range order {
 		c := &offset.Commits{Cluster: testCluster, Topics: make([]offset.TopicCommits, 1)}
 		tc := &c.Topics[0]
 		tc.Group, tc.Topic, tc.Broker = topicOf(topic)
@@ -40,10 +43,7 @@ func fill(t *table.Table, n int, seen func(*offset.Commits)) *table.Table {
 		index++
 		t.Begin(index, 1_700_000_000_000+int64(index))
 		out = t.Commit(c, out[:0])
-		if seen != nil {
-			seen(c)
-		}
-		if topic%1000 == 0 {
+		if i%1000 == 0 {
 			t.Publish()
 		}
 	}

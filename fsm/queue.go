@@ -13,7 +13,7 @@ type AuditQueue struct {
 
 	mu      sync.Mutex
 	records []Record
-	gap     *Record // what was dropped since the queue was full last
+	gap     *Record // what was dropped since it was emptied last
 	dropped uint64
 }
 
@@ -26,12 +26,10 @@ func NewAuditQueue(n int) *AuditQueue {
 // queue full is dropped, and a record "gap" says so in its place.
 func (q *AuditQueue) Offer(r Record) {
 	q.mu.Lock()
-	switch {
-	case len(q.records) >= q.room:
-		q.dropLocked(&r)
-	default:
-		q.closeGapLocked()
+	if len(q.records) < q.room {
 		q.records = append(q.records, r)
+	} else {
+		q.dropLocked(&r)
 	}
 	q.mu.Unlock()
 	select {
@@ -56,14 +54,6 @@ func (q *AuditQueue) dropLocked(r *Record) {
 	q.gap.Index, q.gap.Time = r.Index, r.Time
 }
 
-// closeGapLocked puts the gap in its place, before what comes next.
-func (q *AuditQueue) closeGapLocked() {
-	if q.gap != nil {
-		q.records = append(q.records, *q.gap)
-		q.gap = nil
-	}
-}
-
 // Run hands the records to write, in their order, until ctx is done and the
 // queue is empty. It is run once.
 func (q *AuditQueue) Run(ctx context.Context, write func(Record)) {
@@ -79,17 +69,21 @@ func (q *AuditQueue) Run(ctx context.Context, write func(Record)) {
 }
 
 func (q *AuditQueue) drain(write func(Record)) {
-	for {
-		q.mu.Lock()
-		q.closeGapLocked()
-		list := q.records
-		q.records = nil
-		q.mu.Unlock()
-		if len(list) == 0 {
-			return
-		}
+	for list := q.takeAll(); len(list) > 0; list = q.takeAll() {
 		for _, r := range list {
 			write(r)
 		}
 	}
+}
+
+// takeAll empties the queue. What was dropped came after all that is in it.
+func (q *AuditQueue) takeAll() []Record {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	list := q.records
+	if q.gap != nil {
+		list = append(list, *q.gap)
+	}
+	q.records, q.gap = nil, nil
+	return list
 }

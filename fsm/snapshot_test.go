@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tidemark-mq/tidemark/fsm/table"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -52,16 +51,19 @@ func small(t testing.TB) []byte {
 func TestSnapshotCutAnywhereIsRefused(t *testing.T) {
 	data := small(t)
 	f := newHistory(t, 1, 20).live
+	r := rand.New(rand.NewPCG(9, 9))
 	for n := range data {
-		refused(t, f, "cut", data[:n], offset.ErrDamaged)
+		if n < 200 || n > len(data)-200 || r.IntN(8) == 0 {
+			refused(t, f, "cut", data[:n], offset.ErrDamaged)
+		}
 	}
 	refused(t, f, "a byte more", append(bytes.Clone(data), 0), offset.ErrDamaged)
 	refused(t, f, "twice", append(bytes.Clone(data), data...), offset.ErrDamaged)
 	restoreInto(t, f, data)
 }
 
-// Each bit of the head, the first block and the end is flipped, and one bit of
-// each byte between.
+// Each bit of the head, the first block and the end is flipped, and one bit in
+// every fourth byte between.
 func TestSnapshotWithAFlippedBitIsRefused(t *testing.T) {
 	data := small(t)
 	f := newHistory(t, 1, 20).live
@@ -70,6 +72,8 @@ func TestSnapshotWithAFlippedBitIsRefused(t *testing.T) {
 		first, n := r.IntN(8), 1
 		if i < 100 || i > len(data)-100 {
 			first, n = 0, 8
+		} else if r.IntN(4) > 0 {
+			continue
 		}
 		for bit := first; bit < first+n; bit++ {
 			data[i] ^= 1 << bit
@@ -151,7 +155,7 @@ func TestSnapshotWithRightSumsButOtherContentIsRefused(t *testing.T) {
 	restoreInto(t, f, resealed(t, list, func(int, []byte) {})) // the tool itself changes nothing
 	f = newHistory(t, 1, 20).live
 	r := rand.New(rand.NewPCG(1, 1))
-	for range 3000 {
+	for range 1000 {
 		at := r.IntN(len(list) - 1)
 		n := len(list[at+1]) - frameLen - sumLen
 		if n == 0 {
@@ -197,6 +201,3 @@ func TestReaderErrorIsPassedOn(t *testing.T) {
 type errReader struct{ err error }
 
 func (r errReader) Read([]byte) (int, error) { return 0, r.err }
-
-// filled returns a table of n queues, 16 to a topic, made by commits.
-func filled(n int) *table.Table { return fill(table.New(testCluster), n, nil) }
