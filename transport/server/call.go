@@ -42,7 +42,6 @@ func unary[Req, Res any](ctx context.Context, s *Server, m *method[Req, Res], r 
 	if s.stopping() {
 		return nil, wire.ToConnectError(errStopping)
 	}
-	deadlinesOf(ctx).bodyRead()
 	size := sizeOf(r.Msg)
 	if err := s.admission.take(size); err != nil {
 		return nil, wire.ToConnectError(err)

@@ -9,10 +9,7 @@ import (
 // deadlines sets how long the reads and writes of one HTTP request may take.
 // A nil one does nothing, and so does one whose ResponseWriter has no
 // deadlines; the server's own timeouts, and contexts, are the bound then.
-type deadlines struct {
-	control *http.ResponseController
-	http1   bool
-}
+type deadlines struct{ control *http.ResponseController }
 
 type deadlinesKey struct{}
 
@@ -29,15 +26,6 @@ func (d *deadlines) request(read, write time.Duration) {
 	now := time.Now()
 	_ = d.control.SetReadDeadline(now.Add(read))
 	_ = d.control.SetWriteDeadline(now.Add(write))
-}
-
-// bodyRead lifts the bound on reading once there is nothing more to read. On
-// an HTTP/1 connection net/http goes on reading to learn when the peer hangs
-// up, and would take the deadline for that.
-func (d *deadlines) bodyRead() {
-	if d != nil && d.http1 {
-		_ = d.control.SetReadDeadline(time.Time{})
-	}
 }
 
 // write bounds the next write.

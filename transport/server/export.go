@@ -30,7 +30,6 @@ func (g groups) Export(ctx context.Context, r *connect.Request[tidemarkv1.Export
 		s.counters.busy.Add(1)
 		return wire.ToConnectError(offset.Errorf(offset.ErrBusy, "%d exports are running on this node; try again later, or on another node", cap(s.exports)))
 	}
-	deadlinesOf(ctx).bodyRead()
 	e := &export{srv: s, ctx: ctx, out: out, deadlines: deadlinesOf(ctx)}
 	m := &method[tidemarkv1.ExportRequest, tidemarkv1.ExportResponse]{
 		name: "export", wait: exportWait, items: func(*tidemarkv1.ExportRequest) int { return int(e.total) },

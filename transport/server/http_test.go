@@ -51,6 +51,7 @@ func TestOnePortSpeaksAllProtocols(t *testing.T) {
 			t.Errorf("%s: a commit without a cluster id: %v", c.name, err)
 		}
 	}
+	await(t, "all to be given back", func() bool { st := w.Stats(); return st.Calls == 0 && st.Bytes == 0 })
 	if p := w.fake.seen[0]; p.Name != "anonymous" || !strings.HasPrefix(p.From, "127.0.0.1:") {
 		t.Errorf("the principal is %+v", p)
 	}

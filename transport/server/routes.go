@@ -42,7 +42,7 @@ func (s *Server) routes() http.Handler {
 			checked.ServeHTTP(w, r)
 			return
 		}
-		(&deadlines{http.NewResponseController(w), r.ProtoMajor == 1}).request(s.limits.Body, s.limits.Body+s.limits.Stall)
+		(&deadlines{http.NewResponseController(w)}).request(s.limits.Body, s.limits.Body+s.limits.Stall)
 		pages.ServeHTTP(w, r)
 	})
 	return s.recovering(root)
@@ -61,7 +61,7 @@ func (s *Server) checked(errorsOf *connect.ErrorWriter, next http.Handler) http.
 			_ = errorsOf.Write(w, r, wire.ToConnectError(err)) // who is gone needs no answer
 			return
 		}
-		d := &deadlines{http.NewResponseController(w), r.ProtoMajor == 1}
+		d := &deadlines{http.NewResponseController(w)}
 		if r.URL.Path != tidemarkv1connect.OffsetServiceStreamProcedure {
 			d.request(s.limits.Body, s.limits.Body+s.limits.ExportTimeout+s.limits.Stall)
 		}

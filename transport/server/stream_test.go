@@ -337,7 +337,20 @@ func TestRefusalsAreBounded(t *testing.T) {
 		if sent > 20 {
 			t.Errorf("%d messages were read from a peer that reads nothing", sent)
 		}
-		<-done
+		// It reads again, and is read from again.
+		close(g.open)
+		go func() {
+			for range p.out {
+			}
+		}()
+		for range 20 {
+			p.in <- calls(fetchCall(1))
+		}
+		close(p.in)
+		if err := <-done; err != nil {
+			t.Errorf("the stream ended with %v", err)
+		}
+		close(p.out)
 	})
 }
 

@@ -17,7 +17,6 @@ const batchBytes = 1 << 20
 func (st *stream) write(stall *time.Timer) error {
 	life := time.NewTimer(st.srv.limits.KeepAlive)
 	life.Stop()
-	armed := false // life runs, so the last message was sent less than KeepAlive ago
 	closing := st.srv.closing
 	for {
 		batch, open, end := st.next(closing == nil)
@@ -27,18 +26,16 @@ func (st *stream) write(stall *time.Timer) error {
 				return err
 			}
 			st.sent(batch)
-			armed = false
 			continue
 		}
 		if end != nil {
 			return end.cause
 		}
-		if open > 0 && !armed {
+		// Only replies and a first call wake this goroutine, so calls that go on
+		// arriving do not put the sign of life off.
+		if life.Stop(); open > 0 {
 			life.Reset(st.srv.limits.KeepAlive)
-		} else if open == 0 {
-			life.Stop()
 		}
-		armed = open > 0
 		select {
 		case <-st.wake:
 			// Calls that share a log entry are answered one by one, and each
@@ -46,7 +43,6 @@ func (st *stream) write(stall *time.Timer) error {
 			// back once lets all of them put their replies first.
 			runtime.Gosched()
 		case <-life.C:
-			armed = false
 			if err := st.send(stall, &tidemarkv1.StreamResponse{}); err != nil {
 				return err
 			}
