@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -54,9 +55,7 @@ func TestFounding(t *testing.T) {
 					}
 					nodes = append(nodes, tr.start(name))
 				}
-				for _, n := range nodes {
-					n.ready(5 * time.Second)
-				}
+				allReady(5*time.Second, nodes...)
 				oneCluster(t, nodes...)
 				// Started again, nothing is asked and nothing changes.
 				for i, n := range nodes {
@@ -134,9 +133,7 @@ func crashAt(t *testing.T, name, step string, times int) {
 		time.Sleep(20 * time.Second) // the others are in no hurry
 		nodes[name] = tr.start(name)
 	}
-	for _, n := range nodes {
-		n.ready(10 * time.Second)
-	}
+	allReady(10*time.Second, slices.Collect(maps.Values(nodes))...)
 	if crashes == 0 {
 		t.Fatal("the step was never reached")
 	}
@@ -172,9 +169,7 @@ func TestAllFoundersCrashAtOnce(t *testing.T) {
 		for _, name := range founderNames {
 			nodes = append(nodes, tr.start(name))
 		}
-		for _, n := range nodes {
-			n.ready(10 * time.Second)
-		}
+		allReady(10*time.Second, nodes...)
 		oneCluster(t, nodes...)
 	})
 }
@@ -187,9 +182,7 @@ func found(t *testing.T) (*trial, map[string]*trialNode) {
 	for _, name := range founderNames {
 		nodes[name] = tr.start(name)
 	}
-	for _, n := range nodes {
-		n.ready(10 * time.Second)
-	}
+	allReady(10*time.Second, slices.Collect(maps.Values(nodes))...)
 	for _, name := range founderNames {
 		nodes[name].stop()
 		nodes[name] = tr.start(name, func(c *foundingConfig) { c.empty = false })
@@ -425,9 +418,7 @@ func TestUnknownNameIsRetried(t *testing.T) {
 			n.waits(time.Minute)
 		}
 		tr.net.Point("c", "c")
-		for _, n := range []*trialNode{a, b, c} {
-			n.ready(30 * time.Second)
-		}
+		allReady(30*time.Second, a, b, c)
 		oneCluster(t, a, b, c)
 	})
 }
@@ -442,7 +433,7 @@ func TestFoundingFollowsNames(t *testing.T) {
 			nodes[name] = tr.start(name)
 		}
 		<-nodes["a"].done // half way
-		tr.crash = nil
+		tr.stopCrashing()
 		for _, name := range founderNames {
 			nodes[name].stop()
 			tr.net.Point(name, name+"-new")
@@ -450,9 +441,7 @@ func TestFoundingFollowsNames(t *testing.T) {
 		for _, name := range founderNames {
 			nodes[name] = tr.startOn(name+"-new", name)
 		}
-		for _, n := range nodes {
-			n.ready(20 * time.Second)
-		}
+		allReady(20*time.Second, slices.Collect(maps.Values(nodes))...)
 		oneCluster(t, nodes["a"], nodes["b"], nodes["c"])
 	})
 }
@@ -482,11 +471,10 @@ func TestFounderWipedHalfWay(t *testing.T) {
 		<-a.done
 		a.stop()
 		c.stop()
-		tr.crash = nil
+		tr.stopCrashing()
 		os.RemoveAll(filepath.Join(tr.dirs, "c"))
 		a, c = tr.start("a"), tr.start("c")
-		a.ready(10 * time.Second)
-		b.ready(10 * time.Second)
+		allReady(10*time.Second, a, b)
 		oneClusterOf := a.identity.founders()
 		if !reflect.DeepEqual(b.identity.founders(), oneClusterOf) || len(oneClusterOf) != 3 {
 			t.Errorf("%v and %v", oneClusterOf, b.identity.founders())
@@ -504,7 +492,7 @@ func TestMostFoundersWipedHalfWay(t *testing.T) {
 		for _, n := range []*trialNode{a, b, c} {
 			n.stop()
 		}
-		tr.crash = nil
+		tr.stopCrashing()
 		os.RemoveAll(filepath.Join(tr.dirs, "b"))
 		os.RemoveAll(filepath.Join(tr.dirs, "c"))
 		a = tr.start("a")

@@ -175,13 +175,39 @@ func (h trialHandler) Status(context.Context, auth.Principal) (offset.Status, er
 	return offset.Status{}, offset.ErrNotReady
 }
 
+// stopCrashing lets all steps pass.
+func (tr *trial) stopCrashing() {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.crash = nil
+}
+
+// allReady waits until all have their cluster, and only then starts raft in name.
+func allReady(within time.Duration, nodes ...*trialNode) {
+	for _, n := range nodes {
+		n.tr.t.Helper()
+		select {
+		case <-n.done:
+		case <-time.After(within):
+			n.tr.t.Fatalf("%s waits for longer than %v", n.name, within)
+		}
+	}
+	for _, n := range nodes {
+		n.ready(0)
+	}
+}
+
 // ready waits until run has ended without an error, and starts raft in name.
 func (n *trialNode) ready(within time.Duration) {
 	n.tr.t.Helper()
 	select {
-	case <-n.done:
-	case <-time.After(within):
-		n.tr.t.Fatalf("%s waits for longer than %v", n.name, within)
+	case <-n.done: // also where there is no time to wait
+	default:
+		select {
+		case <-n.done:
+		case <-time.After(within):
+			n.tr.t.Fatalf("%s waits for longer than %v", n.name, within)
+		}
 	}
 	if n.err != nil {
 		n.tr.t.Fatalf("%s: %v", n.name, n.err)
