@@ -32,12 +32,17 @@ type entry struct {
 	still bool
 	// fenced is why nothing is sent any more; nil while it is.
 	fenced error
+	// ignored: a value came while it was fenced.
+	ignored bool
 }
 
 // update takes a value of the application's.
 func (e *entry) update(next int64, increaseOnly bool) {
 	switch {
-	case next < 0 || e.still || e.fenced != nil:
+	case e.fenced != nil:
+		e.ignored = true
+		return
+	case next < 0 || e.still:
 		return
 	case e.has && next <= e.value && increaseOnly:
 		return
@@ -98,7 +103,7 @@ func (e *entry) next() (step, int64) {
 
 // unsaid tells whether the memory has a value that the store is not known to have taken.
 func (e *entry) unsaid() bool {
-	return e.has && (!e.isSettled || e.value != e.settled || e.isMaybe)
+	return e.ignored || e.has && (!e.isSettled || e.value != e.settled || e.isMaybe)
 }
 
 // advanced notes that a commit of sent was acknowledged, and what is there now.

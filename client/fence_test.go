@@ -68,6 +68,23 @@ func TestPersistAllGoesOnReturningErrFencedWithoutOnFenced(t *testing.T) {
 	})
 }
 
+func TestUpdateOfAFrozenQueueIsNotSaidToBePersisted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		f.state.reset(key(0), 10)
+		var told fences
+		s := f.store(WithPersistInterval(time.Second), WithOnFenced(told.add))
+		read(t, s, 0)
+		f.state.reset(key(0), 4)
+		time.Sleep(1500 * time.Millisecond) // noticed while idle
+		persist(t, s, 0)                    // nothing is lost, and that was told
+		s.UpdateOffset(mq(0), 11, true)
+		if err := s.Persist(within(t, time.Second), mq(0)); !errors.Is(err, offset.ErrFenced) {
+			t.Fatal(err)
+		}
+	})
+}
+
 func TestFenceFoundByTheLoopIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeCluster(t, "a:1")
