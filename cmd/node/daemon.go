@@ -49,10 +49,9 @@ func (d *daemon) run() (err error) {
 	if err := d.wire(); err != nil {
 		return err
 	}
-	d.probeDisk()
 	d.announce()
-	if err := d.supervise(); !errors.Is(err, errSignal) {
-		return err
+	if err := d.supervise(); err != nil && !errors.Is(err, errSignal) {
+		return &logged{err, d.log}
 	}
 	d.log.Info("stopped")
 	return nil
@@ -176,8 +175,8 @@ func (d *daemon) announce() {
 
 // supervise runs all parts until one ends, which ends the others. The edges
 // are stopped before the member: while streams are told and calls answered it
-// goes on, and only then hands leadership over. A second signal, or the time
-// for stopping being over, ends the wait, and with it the process.
+// goes on, and only then hands leadership over. A further signal, or the end
+// of the time for stopping, ends the wait, and with it the process.
 func (d *daemon) supervise() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -209,7 +208,7 @@ func (d *daemon) supervise() error {
 	case err := <-ended:
 		return err
 	case s := <-d.signals:
-		return fmt.Errorf("a second signal (%s): ended at once; what was acknowledged is safe", s)
+		return fmt.Errorf("a further signal (%s) while stopping: ended at once; what was acknowledged is safe", s)
 	case <-late.C:
 		return fmt.Errorf("the stop took longer than --stop-timeout %s: ended at once; what was acknowledged is safe", d.set.StopTimeout)
 	}
@@ -237,6 +236,7 @@ func (d *daemon) stopServer() {
 var errMemberEnded = errors.New("the member ended by itself")
 
 func (d *daemon) runNode(ctx context.Context) error {
+	d.probeDisk(ctx)
 	err := d.node.Run(ctx)
 	if err == nil && ctx.Err() == nil {
 		return errMemberEnded

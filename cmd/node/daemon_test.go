@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/tidemark-mq/tidemark/node"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
 	"github.com/tidemark-mq/tidemark/transport/api/tidemark/v1/tidemarkv1connect"
 )
@@ -166,9 +168,14 @@ func TestFolderInUse(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	first := spawn(t, dev(t, "--data", data)...)
 	first.ready(t)
-	second := spawn(t, dev(t, "--data", data)...)
-	if code := second.wait(t); code == exitOK || !strings.Contains(second.text(), data) {
+	second := spawn(t, dev(t, "--data", data, "--log-format", "json")...)
+	if code := second.wait(t); code != node.ExitLocked || !strings.Contains(second.text(), data) {
 		t.Errorf("exit code %d, %s", code, second.text())
+	}
+	for line := range strings.Lines(second.text()) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("a line of the JSON log is %q", line)
+		}
 	}
 	if code, _, err := get("http://" + first.api + "/readyz"); err != nil || code != http.StatusOK {
 		t.Errorf("the first one: %d, %v", code, err)
@@ -226,7 +233,7 @@ func TestSecondSignal(t *testing.T) {
 	p.signal(t, syscall.SIGTERM)
 	await(t, "the stop to begin", func() bool { return strings.Contains(p.text(), "stopping") })
 	p.signal(t, syscall.SIGTERM)
-	if code := p.wait(t); code != 1 || !strings.Contains(p.text(), "second signal") {
+	if code := p.wait(t); code != 1 || !strings.Contains(p.text(), "further signal") {
 		t.Errorf("exit code %d", code)
 	}
 }

@@ -3,8 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"unicode"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/tidemark-mq/tidemark/node"
 )
@@ -41,6 +44,28 @@ func (e *wrongOption) Unwrap() error { return e.err }
 // wrong says what is the matter with an option; the text goes on after its name.
 func wrong(option, format string, args ...any) error {
 	return &wrongOption{option, fmt.Errorf(format, args...)}
+}
+
+// logged is an error that belongs into the log, since the daemon had begun.
+type logged struct {
+	err error
+	log hclog.Logger
+}
+
+// Error gives the cause.
+func (e *logged) Error() string { return e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *logged) Unwrap() error { return e.err }
+
+// tell says why the program ends: in the log, in its form, once that has
+// begun; else in a line of its own.
+func tell(errs io.Writer, err error) {
+	if l := (*logged)(nil); errors.As(err, &l) {
+		l.log.Error("the member has ended", "cause", oneLine(err.Error()), "exit_code", exitCode(err))
+		return
+	}
+	fmt.Fprintf(errs, "tidemarkd: %s\n", oneLine(err.Error()))
 }
 
 // exitCode gives the code that the process ends with.

@@ -9,13 +9,14 @@ import (
 )
 
 // probeDisk warns of a disk that is too slow for the timers: a sync that takes
-// as long as the lease costs the leadership. It takes a second at most.
-func (d *daemon) probeDisk() {
+// as long as the lease costs the leadership. It takes a
+// second at most, but for a sync that hangs.
+func (d *daemon) probeDisk(ctx context.Context) {
 	dir := d.set.Data
 	if _, err := os.Stat(dir); err != nil {
 		dir = filepath.Dir(dir) // it will be made there, on the same disk
 	}
-	figures, err := store.Probe(context.Background(), dir)
+	figures, err := store.Probe(ctx, dir)
 	if err != nil {
 		d.log.Warn("the disk could not be probed", "folder", dir, "error", err)
 		return

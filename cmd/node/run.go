@@ -27,7 +27,7 @@ func program(args []string, out, errs io.Writer, signals <-chan os.Signal) int {
 		err = start(p, out, errs, signals)
 	}
 	if err != nil {
-		fmt.Fprintf(errs, "tidemarkd: %s\n", oneLine(err.Error()))
+		tell(errs, err)
 	}
 	return exitCode(err)
 }
