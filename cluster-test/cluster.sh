@@ -58,7 +58,8 @@ alive() {
 	pid=$(cat "$run/$1/pid" 2>/dev/null) || return 1
 	kill -0 "$pid" 2>/dev/null && [ "$(cat "$run/$1/started" 2>/dev/null)" = "$(born "$pid")" ]
 }
-born() { awk '{print $22}' "/proc/$1/stat" 2>/dev/null; }
+# born PID: when the process started; nothing of one that has ended and still waits to be buried.
+born() { awk '$3 != "Z" {print $22}' "/proc/$1/stat" 2>/dev/null; }
 
 # signal NAME NODE: to the daemon, also where it runs under a tracer.
 signal() {

@@ -35,6 +35,10 @@ type Cluster struct {
 	Net     *memnet.Network
 	Members []*Member
 
+	// Outside are hosts of the network that are no members: a kill of a member
+	// cuts it off from them too, and heals that at its end.
+	Outside []string
+
 	logs *logs
 	tcp  bool
 }
@@ -47,10 +51,14 @@ type Member struct {
 	Dir string
 	// Config is what the next start uses, but for the listener.
 	Config node.Config
+	// Edge, if set, serves the member to clients: called at each start, and
+	// what it returns at each end, before a clean stop and after a kill.
+	Edge func(m *Member) (end func())
 
 	cluster *Cluster
-	port    net.Listener // over TCP, until the first start
+	port    net.Listener         // over TCP, until the first start
 	life    atomic.Pointer[life] // nil before the first start
+	endEdge func()
 }
 
 // life is one run of a member.
@@ -149,6 +157,14 @@ func (c *Cluster) make(name string) *Member {
 	return m
 }
 
+// TB is the test that the member belongs to.
+func (m *Member) TB() testing.TB { return m.cluster.TB }
+
+// Listen listens at a port of the member's host (":7411").
+func (m *Member) Listen(port string) (net.Listener, error) {
+	return m.cluster.Net.Host(m.Name).Listen(port)
+}
+
 // listen opens the raft port, over TCP again at the address of the first time.
 func (m *Member) listen() (net.Listener, error) {
 	if !m.cluster.tcp {
@@ -181,6 +197,9 @@ func (m *Member) Start() {
 		defer close(l.done)
 		l.err = n.Run(context.Background())
 	}()
+	if m.Edge != nil {
+		m.endEdge = sync.OnceFunc(m.Edge(m))
+	}
 }
 
 // Stop ends the member as SIGTERM does, and returns what Run returned.
@@ -188,6 +207,9 @@ func (m *Member) Stop() error {
 	l := m.life.Load()
 	if l == nil {
 		return nil
+	}
+	if m.endEdge != nil {
+		m.endEdge()
 	}
 	l.node.Close()
 	<-l.done
@@ -200,9 +222,13 @@ func (m *Member) Kill() {
 	m.cluster.Net.Host(m.Name).Down()
 	m.cluster.Net.Isolate(m.Name)
 	m.Stop()
+	others := append([]string(nil), m.cluster.Outside...)
 	for _, o := range m.cluster.Members {
-		m.cluster.Net.Heal(m.Name, o.Name)
-		m.cluster.Net.Heal(o.Name, m.Name)
+		others = append(others, o.Name)
+	}
+	for _, o := range others {
+		m.cluster.Net.Heal(m.Name, o)
+		m.cluster.Net.Heal(o, m.Name)
 	}
 }
 

@@ -73,8 +73,8 @@ var outside = []struct {
 	{"fsm", true, []string{prometheus}},
 }
 
-// knowsRaft are the rooms that may import raft's packages; the CLI for its dump alone.
-var knowsRaft = []string{"fsm", "node", "cmd/tidemark"}
+// knowsRaft are the rooms that may import raft's packages; the CLI for its dump, the proofs to look into logs.
+var knowsRaft = []string{"fsm", "node", "cmd/tidemark", "cluster-test"}
 
 // pkg is a package as "go list" tells of it.
 type pkg struct {
