@@ -1,7 +1,6 @@
 package fsm
 
 import (
-	"fmt"
 	"reflect"
 	"testing"
 
@@ -191,13 +190,6 @@ func TestDigestsTellStatesApart(t *testing.T) {
 	if a, b := f.Apply(sealed(t, 9_999, commit("x", 1))), g.Apply(sealed(t, 9_999, commit("x", 2))); f.Root().Digest() == g.Root().Digest() {
 		t.Errorf("two replicas that applied other entries have equal digests: %+v, %+v", a, b)
 	}
-}
-
-func ExampleRecord_MarshalJSON() {
-	r := Record{Index: 7, Time: 1_700_000_000_000, Principal: "admin\n", From: "192.0.2.7:50112", What: "level", Detail: levelDetail(1, 2), Done: true}
-	b, _ := r.MarshalJSON()
-	fmt.Println(string(b))
-	// Output: {"index":"7","time":"2023-11-14T22:13:20Z","principal":"admin\n","from":"192.0.2.7:50112","what":"level","detail":"before=1 after=2","result":"ok","done":true,"changed":0,"total":0,"kept":0}
 }
 
 func toLogs(list ...*raft.Log) []*raft.Log { return list }

@@ -160,3 +160,18 @@ func TestBytesAnOffset(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkSize(b *testing.B) {
+	for _, s := range shapes {
+		b.Run(s.name, func(b *testing.B) {
+			req := s.request(rand.New(rand.NewPCG(1, 2)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if Size(req) > MaxEntry {
+					b.Fatal("refused")
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(req.Commits.Count()), "ns/offset")
+		})
+	}
+}

@@ -2,7 +2,6 @@ package entry
 
 import (
 	"encoding/binary"
-	"sync"
 
 	"github.com/tidemark-mq/tidemark/fsm/internal/bin"
 	"github.com/tidemark-mq/tidemark/offset"
@@ -110,35 +109,4 @@ func (b *Builder) Reset() {
 	b.body = b.body[:0]
 	b.count, b.alone = 0, false
 	b.principal, b.from = "", ""
-}
-
-// scratch holds Builders for Size.
-var scratch = sync.Pool{New: func() any { return new(Builder) }}
-
-// Size returns the length of an entry that holds nothing but r, if r is for
-// the cluster that the entry is for. In company r adds about as much, mostly
-// less, since names are shared. It is MaxEntry+1 for a request that Add would
-// refuse as invalid.
-func Size(r *Request) int {
-	b := scratch.Get().(*Builder)
-	defer scratch.Put(b)
-	b.Reset()
-	b.cluster = clusterOf(r)
-	if b.Add(r) != nil {
-		return MaxEntry + 1
-	}
-	return b.Len()
-}
-
-// clusterOf is the cluster that the request names, zero if it names none.
-func clusterOf(r *Request) offset.ClusterID {
-	switch {
-	case r.Commits != nil:
-		return r.Commits.Cluster
-	case r.Set != nil:
-		return r.Set.Cluster
-	case r.Act != nil:
-		return r.Act.Cluster
-	}
-	return offset.ClusterID{}
 }

@@ -149,6 +149,9 @@ func TestBounds(t *testing.T) {
 	if err := b.Add(big(1499 * 2)); !errors.Is(err, offset.ErrBusy) || b.Len() != n {
 		t.Fatalf("a request for which there is no room: %v, %d bytes of %d", err, b.Len(), n)
 	}
+	if got := Size(big(1500)); got != n {
+		t.Fatalf("the size of a large request is %d, its entry has %d bytes", got, n)
+	}
 	b.Reset()
 	for i := 0; ; i++ {
 		if err := b.Add(&Request{Checkpoint: true}); err != nil {

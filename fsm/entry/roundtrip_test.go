@@ -73,15 +73,38 @@ func TestAloneAndInCompanyDecodeTheSame(t *testing.T) {
 	})
 }
 
-func TestLenAndSizeAreWhatSealGives(t *testing.T) {
+func TestLenIsWhatSealGives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := genRequest(t)
 		b := NewBuilder(clusterOf(&r), offset.FormatLevel)
 		if err := b.Add(&r); err != nil {
 			t.Fatalf("adding: %v", err)
 		}
-		if got, want := Size(&r), len(b.Seal(0)); got != want || b.Len() != want {
-			t.Fatalf("Size is %d and Len %d, the entry has %d bytes", got, b.Len(), want)
+		if want := len(b.Seal(0)); b.Len() != want || exact(&r) != want {
+			t.Fatalf("Len is %d, the exact size %d, the entry has %d bytes", b.Len(), exact(&r), want)
+		}
+	})
+}
+
+func TestSizeBoundsWhatARequestTakes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rapid.Custom(genRequest).Filter(func(r Request) bool { return !r.Alone() }).Draw(t, "request")
+		b := NewBuilder(testCluster, offset.FormatLevel)
+		for i := range rapid.IntRange(0, 4).Draw(t, "before") {
+			before := rapid.Custom(genRequest).Filter(func(r Request) bool { return !r.Alone() }).Draw(t, "another")
+			if err := b.Add(&before); err != nil {
+				t.Fatalf("adding another, %d: %v", i, err)
+			}
+		}
+		n := b.Len()
+		if err := b.Add(&r); err != nil {
+			t.Fatalf("adding: %v", err)
+		}
+		if bound := bound(&r); len(sealed(t, r)) > bound || b.Len()-n > bound {
+			t.Fatalf("alone it takes %d bytes, in company %d, the bound is %d", len(sealed(t, r)), b.Len()-n, bound)
+		}
+		if r.Act == nil && Size(&r) != bound(&r) {
+			t.Fatalf("the size is %d, the bound %d", Size(&r), bound(&r))
 		}
 	})
 }
