@@ -154,7 +154,7 @@ func TestSkippedNames(t *testing.T) {
 		t.Fatalf("skipped %v", f.Report.Skipped)
 	}
 	for i, words := range []string{"256 bytes", "control character", "UTF-8"} {
-		if s := f.Report.Skipped[i].String(); !strings.Contains(s, words) || strings.ContainsAny(s, "\n\xff") {
+		if s := f.Report.Skipped[i].String(); !strings.Contains(s, words) || strings.Contains(s, "\n") || strings.Contains(s, "\xff") {
 			t.Errorf("skip %q does not say %q, or holds the name unquoted", s, words)
 		}
 	}

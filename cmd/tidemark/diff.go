@@ -25,11 +25,15 @@ type difference struct {
 // compare reads what the cluster has of a group, or all if group is empty,
 // beside the file. Both are in the order of keys.
 func (s *session) compare(f *offsetfile.File, group string) (*difference, error) {
+	m, err := s.now()
+	if err != nil {
+		return nil, err
+	}
 	next, stop := iter.Pull(f.All())
 	defer stop()
-	d := &difference{}
+	d := &difference{Index: m.Index} // of an export without a page too
 	t, more := next()
-	err := s.export(offset.List{What: offset.ListKeys, Group: group}, func(p offset.Page) error {
+	err = s.export(offset.List{What: offset.ListKeys, Group: group}, func(p offset.Page) error {
 		d.Index = p.Meta.Index
 		for _, k := range p.Keys {
 			for more && t.Key.Compare(k.Key) < 0 {
