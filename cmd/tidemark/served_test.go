@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/tidemark-mq/tidemark/client"
 	"github.com/tidemark-mq/tidemark/cluster-test/served"
