@@ -245,3 +245,23 @@ func TestRunIsCutIntoRequestsThatTheClusterTakes(t *testing.T) {
 		t.Fatalf("a request holds commits read from two clusters: %d", n)
 	}
 }
+
+func TestQuestionsAreCutIntoMessagesThatTheClusterTakes(t *testing.T) {
+	s := &RemoteStore{group: "g"}
+	list := make([]watched, offset.MaxCommits+5)
+	for i := range list {
+		list[i].mq = offset.MessageQueue{Topic: "t", QueueID: int32(i)}
+	}
+	if n := s.askable(list); n != offset.MaxCommits {
+		t.Fatalf("%d short names in a question", n)
+	}
+	for i := range list {
+		list[i].mq.Topic = string(make([]byte, offset.MaxName))
+	}
+	if n := s.askable(list); n < 1000 || n*(offset.MaxName+32) > offset.MaxMessage {
+		t.Fatalf("%d long names in a question", n)
+	}
+	if n := s.askable(list[:1]); n != 1 {
+		t.Fatalf("%d of one", n)
+	}
+}

@@ -72,7 +72,7 @@ func (s *RemoteStore) notice(ctx context.Context, since uint64) (told []Fence, e
 	}
 	list, act := s.concerned()
 	for len(list) > 0 {
-		n := min(len(list), offset.MaxCommits)
+		n := s.askable(list)
 		some, err := s.inquire(ctx, list[:n], act)
 		if err != nil {
 			s.mu.Lock()
@@ -137,6 +137,19 @@ func (s *RemoteStore) ping(ctx context.Context, mq offset.MessageQueue, since ui
 	s.acts.hear(meta)
 	s.acts.stale = meta.Age > s.set.interval
 	return nil
+}
+
+// askable tells how many of a list one request can ask about: it names each
+// key in full.
+func (s *RemoteStore) askable(list []watched) int {
+	bytes := 0
+	for i, w := range list {
+		bytes += len(s.group) + len(w.mq.Topic) + len(w.mq.Broker) + 24
+		if i > 0 && (i == offset.MaxCommits || bytes > offset.MaxMessage/2) {
+			return i
+		}
+	}
+	return len(list)
 }
 
 // inquire reads some queues at a state that holds the act, and freezes those
