@@ -140,12 +140,12 @@ func (w *work) keep(k offset.Key) {
 func (w *work) move(k *offset.Key, off int64, mark bool) {
 	w.run.openKey(w.t.live, k)
 	old := w.run.find(k.QueueID)
-	pending := mark || old != nil && old.pending
+	pending := mark || old != nil && old.pending()
 	before := w.t.before(w.ch, &w.run, k)
-	if mark && (old == nil || !old.pending) {
+	if mark && (old == nil || !old.pending()) {
 		w.t.mirror(k, true)
 	}
-	w.run.store(queue{offset: off, index: w.t.index, epoch: w.t.index, time: w.t.time, id: k.QueueID, pending: pending})
+	w.run.store(pack(fields{offset: off, index: w.t.index, epoch: w.t.index, time: w.t.time, id: k.QueueID, pending: pending}))
 	w.rec.Result.Changed++
 	w.did = true
 	w.t.note(w.ch, &w.run, k, before)

@@ -59,10 +59,13 @@ func (b *Builder) AddTopic(s *TopicState) error {
 	for i := range s.Queues {
 		q := &s.Queues[i]
 		k.QueueID = q.QueueID
+		if q.QueueID < 0 || q.Offset < 0 || q.Index > maxIndex || q.Epoch > maxIndex || q.Time < 0 || q.Time > maxTime {
+			return offset.Errorf(offset.ErrDamaged, "%s holds what no position can: %+v", k, *q)
+		}
 		if b.begun && k.Compare(b.last) <= 0 {
 			return offset.Errorf(offset.ErrDamaged, "%s is not behind %s", k, b.last)
 		}
-		r.store(queue{offset: q.Offset, index: q.Index, epoch: q.Epoch, time: q.Time, id: q.QueueID, pending: q.Pending})
+		r.store(pack(fields{offset: q.Offset, index: q.Index, epoch: q.Epoch, time: q.Time, id: q.QueueID, pending: q.Pending}))
 		b.last, b.begun = k, true
 	}
 	b.last.Group, b.last.Topic, b.last.Broker = r.id.group, r.id.topic, r.id.broker
@@ -95,10 +98,10 @@ func (b *Builder) based(r *run, s *TopicState) error {
 	switch p := r.p; {
 	case p.base == s.Base:
 		return nil
-	case p.nodes.n > 0 || s.Staged:
+	case p.nodes.root != nil || s.Staged:
 		return offset.Errorf(offset.ErrDamaged, "two bases of group %q on broker %q", s.Group, s.Broker)
 	}
-	h := hashBase(r.p.id.hash, s.Base)
+	h := hashBase(r.p.id, s.Base)
 	r.p.base, r.p.sum, r.s.sum = s.Base, add(r.p.sum, h), add(r.s.sum, h)
 	return nil
 }

@@ -51,7 +51,7 @@ func (w *work) cloneNode(to string, n *node, after int32) int32 {
 	w.run.room = len(n.queues)
 	for i := range n.queues {
 		q := &n.queues[i]
-		if q.id <= after {
+		if q.id() <= after {
 			continue
 		}
 		if w.left == 0 {
@@ -59,7 +59,7 @@ func (w *work) cloneNode(to string, n *node, after int32) int32 {
 		}
 		w.left--
 		w.rec.Seen = true
-		k.QueueID = q.id
+		k.QueueID = q.id()
 		if st := w.t.state(&w.run, &k); w.newer(st.Position.Epoch, st.Claim) {
 			w.keep(k)
 			continue

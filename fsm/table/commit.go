@@ -70,15 +70,14 @@ func (t *Table) advance(r *run, c *offset.QueueCommit, old *queue, st *offset.Ke
 	case c.Offset <= p.Offset && !p.Pending:
 		return
 	case c.Offset <= p.Offset:
-		q := *old
-		q.pending, p.Pending = false, false
-		r.store(q)
+		p.Pending = false
+		r.store(old.marked(false))
 		t.unmark(r, c.QueueID)
 		return
 	}
 	marked := p.Pending
 	p.Offset, p.Index, p.Time, p.Pending = c.Offset, t.index, t.time, false
-	r.store(queue{offset: p.Offset, index: p.Index, epoch: p.Epoch, time: p.Time, id: c.QueueID})
+	r.store(pack(fields{offset: p.Offset, index: p.Index, epoch: p.Epoch, time: p.Time, id: c.QueueID}))
 	if marked {
 		t.unmark(r, c.QueueID)
 	}

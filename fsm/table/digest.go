@@ -64,27 +64,23 @@ func hashNames(group, topic, broker string) sum {
 	return make(encoding, 0, 160).u8(tagNames).text(group).text(topic).text(broker).hash()
 }
 
-// hash of a position as it is stored. 56 bytes in one call: about 10 ns.
+// hash of a position as it is stored. 48 bytes in one call: about 10 ns.
 func (q *queue) hash(names sum) sum {
-	var b [56]byte
+	var b [48]byte
 	binary.LittleEndian.PutUint64(b[0:], names.Hi)
 	binary.LittleEndian.PutUint64(b[8:], names.Lo)
 	binary.LittleEndian.PutUint64(b[16:], uint64(q.offset))
-	binary.LittleEndian.PutUint64(b[24:], q.index)
-	binary.LittleEndian.PutUint64(b[32:], q.epoch)
-	binary.LittleEndian.PutUint64(b[40:], uint64(q.time))
-	binary.LittleEndian.PutUint32(b[48:], uint32(q.id))
-	if q.pending {
-		b[52] = 1
-	}
+	binary.LittleEndian.PutUint64(b[24:], q.x)
+	binary.LittleEndian.PutUint64(b[32:], q.y)
+	binary.LittleEndian.PutUint64(b[40:], q.z)
 	return xxh3.Hash128(b[:])
 }
 
-func hashBase(names sum, base Stamp) sum {
+func hashBase(id *ident, base Stamp) sum {
 	if base == (Stamp{}) {
 		return sum{}
 	}
-	return make(encoding, 0, 64).u8(tagPart).sum(names).stamp(base).hash()
+	return make(encoding, 0, 160).u8(tagPart).text(id.group).text(id.broker).stamp(base).hash()
 }
 
 func (f *Floor) hash() sum {

@@ -13,12 +13,17 @@ func (r *Root) Topics(yield func(*TopicState) error) error {
 func (v *view) dump(staged bool, yield func(*TopicState) error) error {
 	out := TopicState{Staged: staged}
 	all := func(*part) (sieve, bool) { return sieve{}, true }
+	last := ""
 	for c := v.groups.all(sieve{}); ; c.next() {
-		e, ok := c.item()
-		if !ok {
+		id, ok := c.item()
+		switch {
+		case !ok:
 			return nil
+		case id.group == last: // on another broker
+			continue
 		}
-		m := v.merge(e.id.group, all, "", nil)
+		last = id.group
+		m := v.merge(last, all, "", nil)
 		for {
 			p, n := m.next()
 			if n == nil {
@@ -38,7 +43,7 @@ func (s *TopicState) fill(p *part, n *node) {
 	for i := range n.queues {
 		q := &n.queues[i]
 		s.Queues = append(s.Queues, QueueState{
-			QueueID: q.id, Pending: q.pending, Offset: q.offset, Index: q.index, Epoch: q.epoch, Time: q.time,
+			QueueID: q.id(), Pending: q.pending(), Offset: q.offset, Index: q.index(), Epoch: q.epoch(), Time: q.time(),
 		})
 	}
 }

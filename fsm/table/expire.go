@@ -38,7 +38,7 @@ func (w *work) moved(g *ref, seen uint64) bool {
 
 // expireGroup removes what is left of a group; its floor moves with each entry.
 func (w *work) expireGroup(g *ref) bool {
-	name, done, changed := g.id.group, true, w.rec.Result.Changed
+	name, done, changed := g.parts[0].id.group, true, w.rec.Result.Changed
 	brokers := make([]string, len(g.parts))
 	for i, p := range g.parts {
 		brokers[i] = p.id.broker

@@ -29,7 +29,7 @@ type place struct {
 type order uint8
 
 const (
-	// byGroup sorts groups.
+	// byGroup sorts the groups on brokers: by group, then broker.
 	byGroup order = iota
 	// byBroker sorts parts: by broker, then group.
 	byBroker
@@ -42,7 +42,10 @@ const (
 func (o order) compare(a, b place) int {
 	switch o {
 	case byGroup:
-		return strings.Compare(a.group, b.group)
+		if c := strings.Compare(a.group, b.group); c != 0 {
+			return c
+		}
+		return strings.Compare(a.broker, b.broker)
 	case byBroker:
 		if c := strings.Compare(a.broker, b.broker); c != 0 {
 			return c

@@ -131,7 +131,7 @@ func (w *work) stage(x *offset.Target) {
 	live.openKey(t.live, &x.Key)
 	old := live.find(x.Key.QueueID)
 	w.run.openKey(t.imp.staged, &x.Key)
-	w.run.store(queue{offset: x.Offset, id: x.Key.QueueID, pending: old != nil && old.pending})
+	w.run.store(pack(fields{offset: x.Offset, id: x.Key.QueueID, pending: old != nil && old.pending()}))
 }
 
 // lostReplace: somebody has claimed a key of what is to be replaced.

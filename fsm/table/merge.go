@@ -19,17 +19,23 @@ type nodes struct {
 // take part, and what may be left out of each.
 func (v *view) merge(group string, pick func(*part) (sieve, bool), topic string, after *offset.Key) merge {
 	var m merge
-	e, ok := v.groups.get(byGroup, place{&ident{group: group}, 0})
-	if !ok {
-		return m
-	}
-	for _, id := range e.parts {
-		p := v.part(id.group, id.broker)
+	for _, p := range v.partsOf(group) {
 		if s, ok := pick(p); ok {
 			m.lists = append(m.lists, nodes{p, p.from(topic, after, s)})
 		}
 	}
 	return m
+}
+
+// partsOf lists the parts of a group in the order of their brokers.
+func (v *view) partsOf(group string) (list []*part) {
+	for c := v.groups.seek(byGroup, place{&ident{group: group}, 0}, sieve{}); ; c.next() {
+		id, ok := c.item()
+		if !ok || id.group != group {
+			return list
+		}
+		list = append(list, v.part(id.group, id.broker))
+	}
 }
 
 // from returns a cursor at the first node that may hold something of the topic

@@ -73,11 +73,11 @@ func (r *Root) groupFrom(l *offset.List, from string) (string, bool) {
 		return p.id.group, true
 	}
 	c := r.live.groups.seek(byGroup, place{&ident{group: from}, 0}, sieve{})
-	e, ok := c.item()
+	id, ok := c.item()
 	if !ok {
 		return "", false
 	}
-	return e.id.group, true
+	return id.group, true
 }
 
 // holds tells whether there is a key behind a pair of the tree of topics.
@@ -112,12 +112,11 @@ func (r *Root) topicFrom(l *offset.List, from string) (string, bool) {
 		return r.topicOfAny(l, from)
 	}
 	best, ok := "", false
-	e, has := r.live.groups.get(byGroup, place{&ident{group: l.Group}, 0})
-	for i := 0; has && i < len(e.parts); i++ {
-		if l.HasBroker && e.parts[i].broker != l.Broker {
+	for _, p := range r.live.partsOf(l.Group) {
+		if l.HasBroker && p.id.broker != l.Broker {
 			continue
 		}
-		_, n := r.live.part(l.Group, e.parts[i].broker).nodes.around(byRun, place{&ident{topic: from}, math.MinInt32})
+		_, n := p.nodes.around(byRun, place{&ident{topic: from}, math.MinInt32})
 		if n != nil && (!ok || n.id.topic < best) {
 			best, ok = n.id.topic, true
 		}

@@ -1,29 +1,6 @@
 package table
 
-import (
-	"slices"
-
-	"github.com/tidemark-mq/tidemark/offset"
-)
-
-// queue is one stored position: 40 bytes. Index 0 means "as the base": index,
-// epoch and time are those of the newest replace that brought the key in.
-type queue struct {
-	offset  int64
-	index   uint64
-	epoch   uint64
-	time    int64
-	id      int32
-	pending bool
-}
-
-func (q *queue) position(base Stamp) offset.Position {
-	p := offset.Position{Offset: q.offset, Index: q.index, Epoch: q.epoch, Time: q.time, Pending: q.pending}
-	if q.index == 0 {
-		p.Index, p.Epoch, p.Time = base.Index, base.Index, base.Time
-	}
-	return p
-}
+import "slices"
 
 // maxQueues is how many queues a node holds; a topic with more has several
 // nodes, so that what one commit copies has a bound.
@@ -49,8 +26,8 @@ func (n *node) measure() {
 	g := gauge{}
 	for i := range n.queues {
 		q := &n.queues[i]
-		g.newest = max(g.newest, q.index)
-		if q.pending {
+		g.newest = max(g.newest, q.index())
+		if q.pending() {
 			g.marks++
 		}
 	}
@@ -71,19 +48,19 @@ func (n *node) own(gen uint64) *node {
 // search returns where id is, or would be. Queues are mostly numbered without a
 // gap, so the first guess is mostly right.
 func (n *node) search(id int32) (int, bool) {
-	if g := int64(id) - int64(n.queues[0].id); g >= 0 && g < int64(len(n.queues)) && n.queues[g].id == id {
+	if g := int64(id) - int64(n.queues[0].id()); g >= 0 && g < int64(len(n.queues)) && n.queues[g].id() == id {
 		return int(g), true
 	}
 	lo, hi := 0, len(n.queues)
 	for lo < hi {
 		m := int(uint(lo+hi) >> 1)
-		if n.queues[m].id < id {
+		if n.queues[m].id() < id {
 			lo = m + 1
 		} else {
 			hi = m
 		}
 	}
-	return lo, lo < len(n.queues) && n.queues[lo].id == id
+	return lo, lo < len(n.queues) && n.queues[lo].id() == id
 }
 
 // insert keeps the spare room at three queues; room says how many more are
@@ -102,7 +79,7 @@ func (n *node) insert(i int, q queue, room int) {
 // halve splits the upper half off.
 func (n *node) halve() *node {
 	m := len(n.queues) / 2
-	right := &node{id: n.id, gen: n.gen, first: n.queues[m].id, queues: slices.Clone(n.queues[m:])}
+	right := &node{id: n.id, gen: n.gen, first: n.queues[m].id(), queues: slices.Clone(n.queues[m:])}
 	n.queues = slices.Clone(n.queues[:m])
 	n.measure()
 	right.measure()

@@ -45,10 +45,7 @@ type inner[T item] struct {
 
 // tree is a persistent ordered set: copying the value is taking a snapshot, as
 // long as the writer moves on to another generation.
-type tree[T item] struct {
-	root *page[T]
-	n    int
-}
+type tree[T item] struct{ root *page[T] }
 
 func (p *page[T]) own(gen uint64) *page[T] {
 	if p.gen == gen {

@@ -3,7 +3,7 @@ package table
 // part is a group on one broker: the unit that a replace of the group swaps. It
 // may be changed while its gen is the writer's.
 type part struct {
-	// id has group and broker.
+	// id has group and broker; its topic is one that the part has, or had.
 	id  *ident
 	gen uint64
 	// base is what the positions with index 0 share; zero if no replace of the
@@ -13,11 +13,8 @@ type part struct {
 	// sum of the hashes of its positions, and of base.
 	sum    sum
 	queues uint64
-	// shown is the summary that the published tree of parts knows; zero before
-	// the first.
-	shown gauge
-	// prev is what stands for it in the published tree of parts; nil before the
-	// first flush, itself after one.
+	// prev is what stands for it in the tree of parts: nil before the first
+	// flush, itself after one.
 	prev *part
 	// dead: it is no longer in the table.
 	dead bool

@@ -110,8 +110,6 @@ func (w *work) nextPair(topic string, last *ident) *ident {
 	}
 }
 
-const maxID = 1<<31 - 1
-
 // passed tells whether the cursor is behind the whole run.
 func (w *work) passed(id *ident) bool {
 	c := &w.rec.Cursor
@@ -154,7 +152,7 @@ func (w *work) nextNode(p *part, topic string) (*node, int32) {
 	}
 	below, above := p.nodes.around(byRun, from)
 	n := above
-	if behind && below != nil && below.id.topic == cur.Topic && below.queues[len(below.queues)-1].id > after {
+	if behind && below != nil && below.id.topic == cur.Topic && below.queues[len(below.queues)-1].id() > after {
 		n = below
 	}
 	if n == nil || topic != "" && n.id.topic != topic {
@@ -177,13 +175,13 @@ func (w *work) clear(p *part, n *node, after int32, limit int) int32 {
 	kept := make([]queue, 0, len(n.queues))
 	gone := sum{}
 	for _, q := range n.queues {
-		if q.id <= after || limit == 0 {
+		if q.id() <= after || limit == 0 {
 			kept = append(kept, q)
 			continue
 		}
 		limit--
 		w.left--
-		k.QueueID = q.id
+		k.QueueID = q.id()
 		if w.spare(&k, q.position(base), claim) {
 			kept = append(kept, q)
 			continue

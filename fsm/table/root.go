@@ -32,15 +32,17 @@ type Root struct {
 // view is what readers see of a space.
 type view struct {
 	parts  tree[*part]
-	groups tree[*entry]
+	groups tree[*ident]
 	topics tree[*ident]
 	base   Stamp
 	queues uint64
-	sum    sum
+	// count is how many groups there are.
+	count int
+	sum   sum
 }
 
 func (s *space) view() view {
-	return view{s.parts, s.groups, s.topics, s.base, s.queues, s.sum}
+	return view{s.parts, s.groups, s.topics, s.base, s.queues, len(s.live), s.sum}
 }
 
 // part returns a group on a broker, nil if it has no key there.
@@ -66,7 +68,7 @@ func (r *Root) Level() uint8 { return r.level }
 func (r *Root) Cluster() offset.ClusterID { return r.cluster }
 
 // Groups counts the groups that have an offset.
-func (r *Root) Groups() uint64 { return uint64(r.live.groups.n) }
+func (r *Root) Groups() uint64 { return uint64(r.live.count) }
 
 // Queues counts the offsets.
 func (r *Root) Queues() uint64 { return r.live.queues }

@@ -94,12 +94,12 @@ func (r *run) touch() {
 
 // store puts a position in place of what there is.
 func (r *run) store(q queue) {
-	r.locate(q.id)
+	r.locate(q.id())
 	if r.n == nil {
 		r.begin(q)
 		return
 	}
-	i, ok := r.n.search(q.id)
+	i, ok := r.n.search(q.id())
 	if !ok && len(r.n.queues) == maxQueues {
 		r.split()
 		r.store(q)
@@ -120,14 +120,14 @@ func (r *run) store(q queue) {
 
 // begin makes the first node of the run, or of what is below its first node.
 func (r *run) begin(q queue) {
-	if r.p == nil {
-		r.p = r.s.create(r.group, r.broker)
-	} else {
-		r.p = r.s.own(r.p)
+	switch {
+	case r.p == nil:
+		r.p = r.s.create(r.group, r.topic, r.broker)
+		r.id = r.p.id
+	case r.id == nil:
+		r.id = r.s.pair(r.p.id.group, r.topic, r.p.id.broker)
 	}
-	if r.id == nil {
-		r.id = r.s.pair(r.p, r.topic)
-	}
+	r.p = r.s.own(r.p)
 	r.n = &node{id: r.id, gen: r.s.gen}
 	r.n.insert(0, q, r.room)
 	r.changed, r.prev, r.was = true, nil, gauge{}
@@ -195,7 +195,7 @@ func (r *run) flush() {
 	r.n = nil
 	s.unpair(r.id)
 	r.id = nil
-	if p.nodes.n == 0 {
+	if p.nodes.root == nil {
 		s.bury(p)
 		r.p = nil
 	}

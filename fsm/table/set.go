@@ -16,7 +16,7 @@ func (t *Table) Set(s *offset.Set, ch *Changes) offset.Verdict {
 	if pending != st.Position.Pending {
 		t.mirror(&s.Key, pending)
 	}
-	r.store(queue{offset: s.Offset, index: t.index, epoch: t.index, time: t.time, id: s.Key.QueueID, pending: pending})
+	r.store(pack(fields{offset: s.Offset, index: t.index, epoch: t.index, time: t.time, id: s.Key.QueueID, pending: pending}))
 	t.lastAct = t.index
 	t.note(ch, r, &s.Key, st)
 	return offset.Verdict{Code: offset.CodeOK, State: t.state(r, &s.Key)}

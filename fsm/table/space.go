@@ -11,7 +11,7 @@ type space struct {
 	// parts holds every group on every broker, as of the last flush.
 	parts tree[*part]
 	// groups names the brokers that each group has keys on.
-	groups tree[*entry]
+	groups tree[*ident]
 	// topics holds a pair for each topic of a group on a broker, and for a
 	// while (see sweep) some for which there is no key any more, or not yet:
 	// readers look whether there is.
@@ -39,19 +39,8 @@ type space struct {
 	expects *space
 }
 
-// entry is a group in the tree of groups. It never changes.
-type entry struct {
-	id *ident
-	// parts are in the order of their brokers.
-	parts []*ident
-}
-
-func (e *entry) place() place   { return place{e.id, 0} }
-func (e *entry) summary() gauge { return gauge{} }
-
 // ref is a group as the writer sees it.
 type ref struct {
-	id *ident
 	// parts are in the order of their brokers; at least one.
 	parts []*part
 }
@@ -95,15 +84,17 @@ func (s *space) own(p *part) *part {
 	return &c
 }
 
-// create adds an empty part.
-func (s *space) create(group, broker string) *part {
+// create adds a part, empty yet, that is about to hold the topic.
+func (s *space) create(group, topic, broker string) *part {
 	r := s.live[group]
 	if r == nil {
+		r = &ref{}
 		group = strings.Clone(group)
-		r = &ref{id: newIdent(group, "", "")}
 		s.live[group] = r
+	} else {
+		group = r.parts[0].id.group
 	}
-	p := &part{gen: s.gen, id: newIdent(r.id.group, "", s.broker(broker))}
+	p := &part{gen: s.gen, id: s.pair(group, topic, s.broker(broker))}
 	s.attach(r, p)
 	return p
 }
@@ -115,7 +106,7 @@ func (s *space) attach(r *ref, p *part) {
 	grown = append(append(grown, r.parts[:i]...), p)
 	r.parts = append(grown, r.parts[i:]...)
 	s.dirty = append(s.dirty, p)
-	s.show(r)
+	s.groups.put(byGroup, s.gen, p.id, nil, gauge{})
 }
 
 // bury takes a part out of the table, with all that is still in it.
@@ -127,21 +118,10 @@ func (s *space) bury(p *part) {
 	r := s.live[p.id.group]
 	i, _ := r.at(p.id.broker)
 	r.parts = slices.Delete(r.parts, i, i+1)
-	if len(r.parts) > 0 {
-		s.show(r)
-		return
+	s.groups.del(byGroup, s.gen, p.place(), gauge{})
+	if len(r.parts) == 0 {
+		delete(s.live, p.id.group)
 	}
-	delete(s.live, p.id.group)
-	s.groups.del(byGroup, s.gen, place{r.id, 0}, gauge{})
-}
-
-// show brings the tree of groups up to date.
-func (s *space) show(r *ref) {
-	e := &entry{id: r.id, parts: make([]*ident, len(r.parts))}
-	for i, p := range r.parts {
-		e.parts[i] = p.id
-	}
-	s.groups.put(byGroup, s.gen, e, nil, gauge{})
 }
 
 // maxNames is how many names of brokers a space remembers to keep each once.
@@ -160,9 +140,10 @@ func (s *space) broker(name string) string {
 	return name
 }
 
-// pair returns the ident of a topic of a part, from the tree of topics or new in it.
-func (s *space) pair(p *part, topic string) *ident {
-	k := place{&ident{group: p.id.group, topic: topic, broker: p.id.broker}, 0}
+// pair returns the ident of a topic of a group on a broker, from the tree of
+// topics or new in it. It keeps group and broker as they are.
+func (s *space) pair(group, topic, broker string) *ident {
+	k := place{&ident{group: group, topic: topic, broker: broker}, 0}
 	below, above := s.topics.around(byTopic, k)
 	switch {
 	case below != nil && byTopic.compare(place{below, 0}, k) == 0:
@@ -174,7 +155,7 @@ func (s *space) pair(p *part, topic string) *ident {
 	default:
 		topic = strings.Clone(topic)
 	}
-	id := newIdent(p.id.group, topic, p.id.broker)
+	id := newIdent(group, topic, broker)
 	s.topics.put(byTopic, s.gen, id, nil, gauge{})
 	if b := s.beside; b != nil {
 		if _, ok := b.topics.get(byTopic, place{id, 0}); !ok {
@@ -211,12 +192,15 @@ func (s *space) holds(id *ident) bool {
 // then on. The caller publishes and moves on to another generation.
 func (s *space) flush() {
 	for _, p := range s.dirty {
+		prev, was := p.prev, gauge{}
+		if prev != nil {
+			was = prev.summary()
+		}
 		if p.dead {
-			s.parts.del(byBroker, s.gen, p.place(), p.shown)
+			s.parts.del(byBroker, s.gen, p.place(), was)
 			continue
 		}
-		was, prev := p.shown, p.prev
-		p.shown, p.prev = p.summary(), p
+		p.prev = p
 		s.parts.put(byBroker, s.gen, p, prev, was)
 	}
 	clear(s.dirty)

@@ -52,11 +52,11 @@ func (t *Table) replaceGroup(staged *space, group string) {
 // adopt takes over a part of another space, and gives it a base.
 func (s *space) adopt(p *part, base Stamp) {
 	c := *p
-	c.gen, c.base, c.shown, c.prev, c.dead = s.gen, base, gauge{}, nil, false
-	c.sum = add(c.sum, hashBase(c.id.hash, base))
+	c.gen, c.base, c.prev, c.dead = s.gen, base, nil, false
+	c.sum = add(c.sum, hashBase(c.id, base))
 	r := s.live[c.id.group]
 	if r == nil {
-		r = &ref{id: newIdent(c.id.group, "", "")}
+		r = &ref{}
 		s.live[c.id.group] = r
 	}
 	s.queues += c.queues
@@ -69,18 +69,17 @@ func (w *work) describeSwap() {
 	t, staged := w.t, w.t.imp.staged
 	base := Stamp{t.index, t.time}
 	for g := staged.groups.all(sieve{}); w.ch.wants(); g.next() {
-		e, ok := g.item()
+		id, ok := g.item()
 		if !ok {
 			break
 		}
-		for _, p := range staged.live[e.id.group].parts {
-			for c := p.nodes.all(sieve{}); w.ch.wants(); c.next() {
-				n, ok := c.item()
-				if !ok {
-					break
-				}
-				w.describeNode(n, base)
+		p := staged.part(id.group, id.broker)
+		for c := p.nodes.all(sieve{}); w.ch.wants(); c.next() {
+			n, ok := c.item()
+			if !ok {
+				break
 			}
+			w.describeNode(n, base)
 		}
 	}
 	w.ch.count(staged.queues)
@@ -91,7 +90,7 @@ func (w *work) describeNode(n *node, base Stamp) {
 		if !w.ch.wants() {
 			return
 		}
-		k := offset.Key{Group: n.id.group, MessageQueue: offset.MessageQueue{Topic: n.id.topic, Broker: n.id.broker, QueueID: n.queues[i].id}}
+		k := offset.Key{Group: n.id.group, MessageQueue: offset.MessageQueue{Topic: n.id.topic, Broker: n.id.broker, QueueID: n.queues[i].id()}}
 		claim := w.t.claims.of(k.Group, k.Broker)
 		w.ch.First = append(w.ch.First, Change{k, w.t.state(&w.run, &k), stateOf(n.queues[i].position(base), claim)})
 	}

@@ -56,7 +56,7 @@ func New(cluster offset.ClusterID) *Table {
 // than any before. timeMS is what the entry names, in Unix milliseconds; the
 // table's time never goes back, an earlier one counts as the last.
 func (t *Table) Begin(index uint64, timeMS int64) {
-	t.index, t.time, t.busy = index, max(t.time, timeMS), false
+	t.index, t.time, t.busy = index, max(t.time, min(timeMS, maxTime)), false
 }
 
 // Act applies one entry of an act. step is 0 for its first entry; as long as
@@ -194,10 +194,8 @@ func (t *Table) mirror(k *offset.Key, pending bool) {
 	}
 	var r run
 	r.openKey(t.imp.staged, k)
-	if q := r.find(k.QueueID); q != nil && q.pending != pending {
-		c := *q
-		c.pending = pending
-		r.store(c)
+	if q := r.find(k.QueueID); q != nil && q.pending() != pending {
+		r.store(q.marked(pending))
 	}
 	r.close()
 }

@@ -10,16 +10,12 @@ import "slices"
 func (t *tree[T]) put(o order, gen uint64, x, prev T, was gauge) bool {
 	if t.root == nil {
 		t.root = &page[T]{gen: gen, items: []T{x}, gauge: x.summary()}
-		t.n = 1
 		return true
 	}
 	t.root = t.root.own(gen)
 	right, fresh := t.root.put(o, gen, x, prev, was)
 	if right != nil {
 		t.root = join(gen, t.root, right)
-	}
-	if fresh {
-		t.n++
 	}
 	return fresh
 }
@@ -157,7 +153,6 @@ func (t *tree[T]) del(o order, gen uint64, k place, was gauge) bool {
 	}
 	t.root = t.root.own(gen)
 	t.root.del(o, gen, k, was)
-	t.n--
 	for t.root.inner != nil && len(t.root.inner.kids) == 1 {
 		t.root = t.root.inner.kids[0]
 	}

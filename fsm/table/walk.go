@@ -164,7 +164,7 @@ func (w *walk) node(p *part, n *node, after *offset.Key) {
 	claim := w.r.claims.of(n.id.group, n.id.broker)
 	k := offset.Key{Group: n.id.group, MessageQueue: offset.MessageQueue{Topic: n.id.topic, Broker: n.id.broker}}
 	for i := range n.queues {
-		k.QueueID = n.queues[i].id
+		k.QueueID = n.queues[i].id()
 		st := stateOf(n.queues[i].position(base), claim)
 		switch {
 		case after != nil && k.Compare(*after) <= 0:
