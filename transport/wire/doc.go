@@ -6,7 +6,9 @@
 // and bounds are checked before anything is allocated by them, and an error
 // wraps offset.ErrInvalid and names the field. Names, negative numbers and
 // missing parts of a request are left to its Validate, which whoever serves
-// it calls anyway; From… of an answer checks all that its reader relies on.
+// it calls anyway; From… of an answer checks all that its reader relies on. An
+// answer that cannot be read is offset.ErrInvalid too: to whoever sent a change,
+// that is an unknown outcome, which the caller has to make of it.
 //
 // The package holds no state, starts no goroutine and does no I/O. Nothing it
 // returns shares memory with its argument but for strings.
