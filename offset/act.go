@@ -148,11 +148,13 @@ type ActResult struct {
 	Done bool
 	// Next is the number of the step, or chunk, that is expected next.
 	Next uint32
-	// Changed is how many keys the act moved or removed, Kept how many of its
-	// scope it left alone since they were newer than its base (or, of an
-	// expiry, groups that moved; of a merge, those that were no lower).
+	// Changed is how many keys the act moved or removed (of a replace, how many
+	// it brought in), Kept how many of its scope it left alone since they were
+	// newer than its base (or, of an expiry, groups that moved; of a merge,
+	// those that were no lower; of a replace of a group, those of others).
 	Changed, Kept uint64
-	// Names are the first MaxNames keys it left alone since they are newer.
+	// Names are the first MaxNames keys it left alone since they are newer; of
+	// an expiry, groups, as keys that have nothing else.
 	Names []Key
 }
 

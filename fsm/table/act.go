@@ -99,6 +99,9 @@ func (w *work) end(done bool) offset.ActResult {
 // crowd makes room for one more act under way: the one that began first ends as
 // it is, and is answered as an act too old: its outcome is unknown to who resends it.
 func (t *Table) crowd() {
+	if t.acts.underway < maxUnderway {
+		return
+	}
 	cut := 0
 	var oldest *ActRecord
 	for _, r := range t.acts.list {

@@ -30,11 +30,6 @@ func (p *part) summary() gauge {
 	return g
 }
 
-// topic returns a cursor at the first node of a topic.
-func (p *part) topic(topic string, s sieve) cursor[*node] {
-	return p.nodes.seek(byRun, place{&ident{topic: topic}, 0}, s)
-}
-
 // has tells whether the part holds a queue of the topic.
 func (p *part) has(topic string) bool {
 	_, above := p.nodes.around(byRun, place{&ident{topic: topic}, -1})

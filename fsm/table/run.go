@@ -143,23 +143,6 @@ func (r *run) split() {
 	r.hi = 0
 }
 
-// drop removes a position that find has found.
-func (r *run) drop(id int32) {
-	r.locate(id)
-	i, ok := r.n.search(id)
-	if !ok {
-		return
-	}
-	r.touch()
-	r.delta = sub(r.delta, r.n.queues[i].hash(r.n.id.hash))
-	r.count--
-	r.n.queues = append(r.n.queues[:i], r.n.queues[i+1:]...)
-	if len(r.n.queues) == 0 {
-		r.flush()
-		r.hi = 0
-	}
-}
-
 // retain leaves kept of the present node's queues; gone adds up the others.
 func (r *run) retain(kept []queue, gone sum, lost int) {
 	r.p = r.s.own(r.p)

@@ -188,6 +188,7 @@ func (m *Model) oneWalk(seed int64, tr bool, steps *int) (State, string, []strin
 	}
 }
 
+// String tells the result in a line, a violation with its trace.
 func (r Result) String() string {
 	full := "complete"
 	if !r.Full {
