@@ -97,8 +97,12 @@ const stateFile = "data"
 
 // Run lists the snapshots of a node, or prints the one whose folder is given.
 func (c *dumpSnapshotCmd) Run(s *session) error {
-	f, err := os.Open(filepath.Join(c.Path, stateFile))
-	if err == nil {
+	state := filepath.Join(c.Path, stateFile)
+	if st, err := os.Stat(state); err == nil && st.Mode().IsRegular() {
+		f, err := os.Open(state)
+		if err != nil {
+			return fmt.Errorf("opening the snapshot: %w", err)
+		}
 		defer f.Close()
 		return dump.Snapshot(s.out, f)
 	}

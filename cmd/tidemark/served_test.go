@@ -79,6 +79,33 @@ func TestRealCluster(t *testing.T) {
 	r.tidemark(t, "cluster", "transfer", "--execute").want(t, 0, "leadership is with", "")
 	r.tidemark(t, "cluster", "snapshot").want(t, 0, "snapshot of", "")
 	r.tidemark(t, "cluster", "remove", "nobody", "--execute").want(t, exitNotFound, "", "nobody")
+	r.dump(t)
+}
+
+// dump looks into the folders of the members once they have stopped.
+func (r *real) dump(t *testing.T) {
+	t.Helper()
+	r.tidemark(t, "dump", "log", r.Members[0].Dir).want(t, exitFailed, "", "is in use")
+	r.Stop()
+	var found int
+	for _, m := range r.Members {
+		log := r.tidemark(t, "dump", "log", m.Dir).want(t, 0, `"kind":"import"`, "")
+		if part := r.tidemark(t, "dump", "log", m.Dir, "--from", "3", "--to", "4"); strings.Count(part.out, `{"log":`) != 2 || len(part.out) > len(log.out) {
+			t.Errorf("entries 3 and 4 are %s", part.out)
+		}
+		var list snapshotsResult
+		out := r.tidemark(t, "dump", "snapshot", m.Dir, "-o", "json").want(t, 0, "snapshots", "")
+		if err := json.Unmarshal([]byte(out.out), &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range list.Snapshots {
+			found++
+			r.tidemark(t, "dump", "snapshot", x.Path).want(t, 0, `{"end":`, "")
+		}
+	}
+	if found == 0 {
+		t.Error("no member has a snapshot, though one was taken")
+	}
 }
 
 func (r *real) status(t *testing.T) (st statusResult) {
