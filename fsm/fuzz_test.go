@@ -5,10 +5,79 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/hashicorp/raft"
+
+	"github.com/tidemark-mq/tidemark/fsm/entry"
 	"github.com/tidemark-mq/tidemark/offset"
 )
+
+// FuzzApply: an entry that can be decoded can be applied, whatever it asks for,
+// also what no validation would have let through; and what comes of valid
+// requests goes into a snapshot and back.
+func FuzzApply(f *testing.F) {
+	files, err := filepath.Glob("entry/testdata/level1/*.entry")
+	if err != nil || len(files) == 0 {
+		f.Fatal("no golden entries", err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data[4+16:])
+	}
+	for _, l := range newHistory(f, 77, 40).logs {
+		if l.Type == raft.LogCommand {
+			f.Add(l.Data[4+16:])
+		}
+	}
+	golden := goldenSnapshot(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m := restored(t, golden)
+		head := append([]byte{'T', 'E', 1, 1}, testCluster[:]...)
+		data = append(head, data...)
+		valid := validRequests(data)
+		for index := uint64(21); index < 23; index++ { // the second is a resend
+			m.Apply(&raft.Log{Index: index, Data: data})
+		}
+		if err := m.Err(); err != nil {
+			if !errors.Is(err, offset.ErrDamaged) && !errors.Is(err, offset.ErrLevel) {
+				t.Fatal(err)
+			}
+			return
+		}
+		data = snap(t, m)
+		if valid {
+			same(t, "through a snapshot", restored(t, data).Root(), m.Root())
+		}
+	})
+}
+
+// validRequests reports whether a node would have proposed the entry.
+func validRequests(data []byte) bool {
+	e, err := new(entry.Decoder).Decode(data)
+	if err != nil {
+		return false
+	}
+	for _, r := range e.Requests {
+		switch {
+		case r.Commits != nil:
+			err = r.Commits.Validate()
+		case r.Set != nil:
+			err = r.Set.Validate()
+		case r.Act != nil:
+			err = r.Act.Validate()
+		}
+		if err != nil {
+			return false
+		}
+	}
+	return true
+}
 
 // FuzzReadSnapshot: whatever the bytes are, they are refused with one of the
 // three errors, or read as a state whose own snapshot is read again the same.
