@@ -11,6 +11,11 @@ import (
 
 // read takes calls until the peer ends, the stream breaks or the writer is over.
 func (st *stream) read() {
+	defer func() {
+		if v := recover(); v != nil {
+			st.end(wire.ToConnectError(st.srv.caught("stream", v)))
+		}
+	}()
 	for {
 		m, err := st.conduit.Receive()
 		if err != nil {
@@ -123,8 +128,13 @@ func (st *stream) put(r reply) {
 }
 
 // answer serves one call of a stream.
-func (s *Server) answer(ctx context.Context, p auth.Principal, call *tidemarkv1.Call) *tidemarkv1.Reply {
-	out := &tidemarkv1.Reply{Id: call.GetId()}
+func (s *Server) answer(ctx context.Context, p auth.Principal, call *tidemarkv1.Call) (out *tidemarkv1.Reply) {
+	defer func() {
+		if v := recover(); v != nil { // method.run has caught those of the Service
+			out = refusal(call.GetId(), s.caught("stream", v))
+		}
+	}()
+	out = &tidemarkv1.Reply{Id: call.GetId()}
 	var err error
 	switch c := call.GetCall().(type) {
 	case *tidemarkv1.Call_Commit:

@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark-mq/tidemark/auth"
 	"github.com/tidemark-mq/tidemark/offset"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
+	"github.com/tidemark-mq/tidemark/transport/wire"
 )
 
 // pipe is a conduit in memory.
@@ -382,6 +383,31 @@ func TestPanicOfACallIsItsOwn(t *testing.T) {
 		want := []Call{{Method: "commit", Items: 1, Code: offset.CodeOutcomeUnknown}, {Method: "fetch", Items: 1}}
 		if !slices.Equal(seen, want) {
 			t.Errorf("observed %v, want %v", seen, want)
+		}
+	})
+}
+
+// brokenPipe panics where the transport decodes.
+type brokenPipe struct{ *pipe }
+
+func (brokenPipe) Receive() (*tidemarkv1.StreamRequest, error) { panic("broken decoder") }
+
+func TestPanicsBesideTheCallsEndNoProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Config{Service: newFake(), Observe: func(Call) { panic("broken observer") }})
+		p := newPipe(16)
+		done := serveOn(t.Context(), s, p)
+		p.in <- calls(fetchCall(1))
+		if e := (<-p.out).Replies[0].GetError(); e.GetCode() != uint32(offset.CodeOutcomeUnknown) {
+			t.Errorf("the call got %v", e)
+		}
+		close(p.in)
+		<-done
+
+		q := brokenPipe{newPipe(16)}
+		err := s.stream(t.Context(), q, auth.Principal{}, func() {}, func() {})
+		if err = wire.FromConnectError(err); !errors.Is(err, offset.ErrOutcomeUnknown) || s.Stats().Panics != 2 {
+			t.Errorf("the stream ended with %v, %d panics", err, s.Stats().Panics)
 		}
 	})
 }
