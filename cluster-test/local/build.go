@@ -12,15 +12,11 @@ import (
 	"go.uber.org/goleak"
 )
 
-// programs are what a cluster and its proofs need, by package. They are built
-// without the race detector: what runs under it are the clusters inside tests.
-var programs = map[string]string{
-	"tidemarkd": "./cmd/node",
-	"tidemark":  "./cmd/tidemark",
-	"consume":   "./cluster-test/consume",
-	"check":     "./cluster-test/check",
-	"trace":     "./cluster-test/trace",
-	"gaps":      "./cluster-test/gaps",
+// programs are what a cluster and its proofs need. They are built without the
+// race detector: what runs under it are the clusters inside tests.
+var programs = []string{
+	"./cmd/node", "./cmd/tidemark",
+	"./cluster-test/consume", "./cluster-test/check", "./cluster-test/trace", "./cluster-test/gaps",
 }
 
 // built holds the folders of programs, one for each set of build tags.
@@ -35,8 +31,8 @@ func Root() string {
 	return filepath.Join(filepath.Dir(file), "..", "..")
 }
 
-// Binaries builds the programs with that build tag (or none), once for all
-// tests of the package, and returns the folder they are in.
+// Binaries builds the programs, the daemon with that build tag (or none), once
+// for all tests of the package, and returns the folder they are in.
 func Binaries(tb testing.TB, tag string) string {
 	tb.Helper()
 	built.Lock()
@@ -48,29 +44,39 @@ func Binaries(tb testing.TB, tag string) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	for name, pkg := range programs {
-		if err := build(filepath.Join(dir, name), pkg, tag); err != nil {
-			tb.Fatal(err)
-		}
-	}
 	if built.dirs == nil {
 		built.dirs = map[string]string{}
 	}
 	built.dirs[tag] = dir
+	if err := build(dir, tag); err != nil {
+		tb.Fatal(err)
+	}
 	return dir
 }
 
-func build(to, pkg, tag string) error {
-	args := []string{"build", "-o", to}
+// build builds into dir. With a tag it is the daemon alone that differs, so the
+// other programs are those of the build without.
+func build(dir, tag string) error {
+	packages := programs
+	args := []string{"build", "-o", dir + "/"}
+	if without := built.dirs[""]; tag != "" && without != "" {
+		packages = programs[:1]
+		for _, p := range programs[1:] {
+			name := filepath.Base(p)
+			if err := os.Symlink(filepath.Join(without, name), filepath.Join(dir, name)); err != nil {
+				return err
+			}
+		}
+	}
 	if tag != "" {
 		args = append(args, "-tags", tag)
 	}
-	cmd := exec.Command("go", append(args, pkg)...)
+	cmd := exec.Command("go", append(args, packages...)...)
 	cmd.Dir = Root()
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("building %s: %w\n%s", pkg, err, out)
+		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
-	return nil
+	return os.Rename(filepath.Join(dir, "node"), filepath.Join(dir, "tidemarkd"))
 }
 
 // Main is the TestMain of a package that runs clusters of processes: it removes

@@ -71,7 +71,7 @@ func Start(tb testing.TB, n int, options ...Option) *Cluster {
 
 // end takes the cluster down, and tells what its nodes said if the test failed.
 func (c *Cluster) end() {
-	if out, err := c.command("cluster.sh", "down").CombinedOutput(); err != nil {
+	if out, err := c.Script("cluster.sh", "down").CombinedOutput(); err != nil {
 		c.TB.Errorf("cluster.sh down: %v\n%s", err, out)
 	}
 	if !c.TB.Failed() {
@@ -120,17 +120,21 @@ func (c *Cluster) Log(name string) string {
 	return string(b)
 }
 
-// command is a script of this cluster, not started. Its processes belong to a
-// group of their own where they are told to.
-func (c *Cluster) command(script string, args ...string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(Root(), "cluster-test", script), args...)
+// Script is a script of cluster-test over this cluster's folder and ports, not
+// started yet.
+func (c *Cluster) Script(name string, args ...string) *exec.Cmd {
+	return c.prepare(exec.Command(filepath.Join(Root(), "cluster-test", name), args...))
+}
+
+// Shell is a line of shell in the module's folder, not started yet.
+func (c *Cluster) Shell(line string) *exec.Cmd { return c.prepare(exec.Command("bash", "-c", line)) }
+
+func (c *Cluster) prepare(cmd *exec.Cmd) *exec.Cmd {
+	cmd.Dir = Root()
 	cmd.Env = append(append(cleanEnv(), c.env...),
 		"CLUSTER_RUN="+c.Run, "CLUSTER_BIN="+c.Bin, fmt.Sprintf("CLUSTER_PORT=%d", c.port))
 	return cmd
 }
-
-// Script is a script of cluster-test over this cluster's folder and ports.
-func (c *Cluster) Script(script string, args ...string) *exec.Cmd { return c.command(script, args...) }
 
 // cleanEnv is the environment without what would reach the daemons and the CLI.
 func cleanEnv() (env []string) {
@@ -145,7 +149,7 @@ func cleanEnv() (env []string) {
 // Sh runs cluster.sh and returns what it printed; it fails the test if that fails.
 func (c *Cluster) Sh(args ...string) string {
 	c.TB.Helper()
-	cmd := c.command("cluster.sh", args...)
+	cmd := c.Script("cluster.sh", args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {

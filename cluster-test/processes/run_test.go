@@ -1,0 +1,102 @@
+package processes
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/cluster-test/ask"
+	"github.com/tidemark-mq/tidemark/cluster-test/local"
+)
+
+// TestCtrlCStopsAll: "cluster.sh run" gives a cluster with three commands to
+// try, and an interrupt of its terminal stops all cleanly.
+func TestCtrlCStopsAll(t *testing.T) {
+	c := local.New(t, 3)
+	cmd := c.Script("cluster.sh", "run", "3")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // as a terminal's job
+	said, err := os.Create(filepath.Join(t.TempDir(), "said"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	text := func() string { b, _ := os.ReadFile(said.Name()); return string(b) }
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }() // awaited below
+	ask.Until(t, "the cluster says what to try", func() bool { return strings.Contains(text(), "Ctrl-C stops all") })
+	commands(t, c, text())
+	pids := pids(t, c)
+
+	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("cluster.sh run ends with %v after Ctrl-C:\n%s", err, text())
+		}
+	case <-time.After(ask.Patience):
+		t.Fatalf("cluster.sh run goes on after Ctrl-C:\n%s", text())
+	}
+	for name, pid := range pids {
+		ask.Until(t, name+" has ended", func() bool { return !runs(pid) })
+		if log := c.Log(name); !strings.Contains(log, "stopping") || !strings.HasSuffix(strings.TrimSpace(log), "stopped") && !strings.Contains(log, ": stopped") {
+			t.Errorf("%s did not stop cleanly; its log ends with %q", name, log[max(0, len(log)-300):])
+		}
+	}
+}
+
+// commands runs the three commands that are offered, as a shell would.
+func commands(t *testing.T, c *local.Cluster, text string) {
+	t.Helper()
+	n := 0
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "  ") || strings.TrimSpace(line) == "" {
+			continue
+		}
+		n++
+		var out bytes.Buffer
+		cmd := c.Shell(strings.TrimSpace(line))
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Run(); err != nil || out.Len() == 0 {
+			t.Errorf("%s: %v\n%s", strings.TrimSpace(line), err, &out)
+		}
+	}
+	if n != 3 {
+		t.Errorf("%d commands are offered, want three:\n%s", n, text)
+	}
+}
+
+// pids are those of the nodes.
+func pids(t *testing.T, c *local.Cluster) map[string]string {
+	t.Helper()
+	list := map[string]string{}
+	for _, n := range c.Names() {
+		b, err := os.ReadFile(filepath.Join(c.Run, n, "pid"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list[n] = strings.TrimSpace(string(b)); !runs(list[n]) {
+			t.Errorf("%s does not run", n)
+		}
+	}
+	return list
+}
+
+// runs tells whether a process runs; one that waits to be buried does not.
+func runs(pid string) bool {
+	b, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
+	if err != nil {
+		return false
+	}
+	_, after, _ := strings.Cut(string(b), ") ")
+	return after != "" && after[0] != 'Z'
+}
