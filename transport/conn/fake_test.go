@@ -116,7 +116,7 @@ func (r result) check(n int) error {
 	return nil
 }
 
-// wantUnsent and wantUnknown check what Do failed with.
+// wantError checks what Do failed with.
 func wantError(tb testing.TB, err error, sent bool) *Error {
 	tb.Helper()
 	var e *Error
