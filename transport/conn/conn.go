@@ -38,11 +38,11 @@ type Conn struct {
 	refused error
 	// cause is why the connection ended; nil while it has not.
 	cause error
-	// timer watches for silence; it is set while watching. heard is when the
-	// last message came, or when a call was made with none open.
-	timer    *time.Timer
-	watching bool
-	heard    time.Time
+	// timer watches for silence; it is set, for due, while watching. heard is
+	// when the last message came, or when a call was made with none open.
+	timer      *time.Timer
+	watching   bool
+	due, heard time.Time
 }
 
 // envelope is more than what a message adds to the bytes of a call.

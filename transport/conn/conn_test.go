@@ -355,3 +355,21 @@ func TestReplyToWhatWasNotSentIsDropped(t *testing.T) {
 		}
 	})
 }
+
+func TestPauseOfThisProcessIsNoSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript(1)
+		c := dial(t, s, Config{})
+		got := start(context.Background(), c, 1)
+		m := <-s.sent
+		time.Sleep(DefaultSilence - time.Millisecond)
+		c.mu.Lock()
+		c.due = c.due.Add(-time.Second) // as if the timer came a second late
+		c.mu.Unlock()
+		time.Sleep(DefaultSilence - time.Millisecond)
+		s.replies <- &tidemarkv1.StreamResponse{Replies: []*tidemarkv1.Reply{answer(m.GetCalls()[0])}}
+		if err := (<-got).check(1); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

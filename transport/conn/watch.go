@@ -11,12 +11,17 @@ func (c *Conn) watchLocked() {
 	if len(c.open) == 1 {
 		c.heard = time.Now()
 	}
-	if c.watching {
-		return
+	if !c.watching {
+		c.lookLocked(c.cfg.Silence)
 	}
+}
+
+// lookLocked sets the timer.
+func (c *Conn) lookLocked(in time.Duration) {
 	c.watching = true
 	c.running.Add(1)
-	c.timer.Reset(c.cfg.Silence)
+	c.due = time.Now().Add(in)
+	c.timer.Reset(in)
 }
 
 // watch runs when the timer fires: it gives the connection up, looks again
@@ -29,11 +34,15 @@ func (c *Conn) watch() {
 		c.mu.Unlock()
 		return
 	}
-	silent := time.Since(c.heard)
+	now := time.Now()
+	if now.Sub(c.due) > c.cfg.Silence/4 {
+		// This process did not run: what the server sent meanwhile may not
+		// have been read yet. The silence counts from here.
+		c.heard = now
+	}
+	silent := now.Sub(c.heard)
 	if left := c.cfg.Silence - silent; left > 0 {
-		c.watching = true
-		c.running.Add(1)
-		c.timer.Reset(left)
+		c.lookLocked(left)
 		c.mu.Unlock()
 		return
 	}
