@@ -218,6 +218,9 @@ func (h *history) anAct() *entry.Request {
 func (h *history) begin(a *offset.Act) *offset.Act {
 	mode := offset.ImportMode(h.r.IntN(2))
 	a.Import = &offset.Import{Step: offset.ImportBegin, Mode: mode, Hash: [32]byte{h.act}, Chunks: 3, Offsets: 300}
+	if mode == offset.ImportReplace && h.r.IntN(2) == 0 {
+		a.Import.Group = "g3"
+	}
 	if h.imp == nil || h.r.IntN(3) == 0 {
 		h.imp, h.chunks = a, 0
 	}
@@ -246,9 +249,12 @@ func (h *history) importStep() *offset.Act {
 
 // chunk is sorted, and its keys are above those of the chunk before.
 func (h *history) chunk() (list []offset.Target) {
-	group := fmt.Sprintf("g%d", h.chunks)
+	group, topic := fmt.Sprintf("g%d", h.chunks), "t1"
+	if h.imp.Import.Group != "" {
+		group, topic = h.imp.Import.Group, fmt.Sprintf("t%d", h.chunks)
+	}
 	for q := range 1 + h.r.Int32N(100) {
-		k := offset.Key{Group: group, MessageQueue: offset.MessageQueue{Topic: "t1", Broker: "b1", QueueID: q}}
+		k := offset.Key{Group: group, MessageQueue: offset.MessageQueue{Topic: topic, Broker: "b1", QueueID: q}}
 		list = append(list, offset.Target{Key: k, Offset: h.r.Int64N(2000)})
 	}
 	return list
