@@ -19,8 +19,10 @@ import (
 // edges serves the API of each member of a cluster on its in-memory network.
 type edges struct {
 	*incluster.Cluster
-	all  map[*incluster.Member]*server.Server
-	done sync.WaitGroup
+	all map[*incluster.Member]*server.Server
+	// clients counts those that were made.
+	clients int
+	done    sync.WaitGroup
 }
 
 func startEdges(t *testing.T) *edges {
@@ -74,10 +76,13 @@ func (e *edges) restart(m *incluster.Member) {
 	e.open(m)
 }
 
+// client gives a Client whose first seed is another member each time.
 func (e *edges) client(opts ...client.Option) *client.Client {
 	e.TB.Helper()
+	seeds := []string{"n1:7411", "n2:7411", "n3:7411", "n1:7411", "n2:7411"}[e.clients%3:][:3]
+	e.clients++
 	dial := func(ctx context.Context, addr string) (net.Conn, error) { return e.Net.Host(app).Dial(ctx, addr) }
-	c, err := client.New([]string{"n1:7411", "n2:7411", "n3:7411"}, append([]client.Option{client.WithDialer(dial)}, opts...)...)
+	c, err := client.New(seeds, append([]client.Option{client.WithDialer(dial)}, opts...)...)
 	if err != nil {
 		e.TB.Fatal(err)
 	}
@@ -190,6 +195,60 @@ func keys(list []offset.MessageQueue) (out []offset.Key) {
 		out = append(out, offset.Key{Group: "billing", MessageQueue: q})
 	}
 	return out
+}
+
+// TestNoReaderIsToldNoOffsetWhileLeadershipMoves reads through every member
+// while leadership is handed on and the leader dies (C27).
+func TestNoReaderIsToldNoOffsetWhileLeadershipMoves(t *testing.T) {
+	e := startEdges(t)
+	c := e.client()
+	s := e.store(c, client.WithPersistInterval(0))
+	list := queues(8)
+	readAll(t, s, list)
+	for _, q := range list {
+		s.UpdateOffset(q, 77, true)
+	}
+	if err := s.PersistAll(within(t, 10*time.Second), list); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer stop()
+	var values atomic.Int64
+	for range 3 { // each begins at another member
+		reader := e.store(e.client(), client.WithPersistInterval(0))
+		all.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				short, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+				v, err := reader.ReadOffset(short, list[i%len(list)], client.ReadFromStore)
+				cancel()
+				if err == nil && v != 77 || errors.Is(err, offset.ErrNoOffset) {
+					t.Errorf("a queue at 77 was read as %d, %v", v, err)
+					return
+				}
+				if err == nil {
+					values.Add(1)
+				}
+			}
+		})
+	}
+	goOn := func() {
+		from := values.Load()
+		e.Until("values are read", func() bool { return values.Load() > from+50 })
+	}
+	for range 4 {
+		goOn()
+		if _, _, err := c.Transfer(within(t, 10*time.Second), ""); err != nil && !errors.Is(err, offset.ErrOutcomeUnknown) {
+			t.Fatal(err)
+		}
+	}
+	goOn()
+	leader := e.Leader()
+	e.kill(leader)
+	goOn()
+	e.restart(leader)
+	goOn()
 }
 
 // more waits until every queue has had n further acknowledgements.
