@@ -2,6 +2,8 @@ package node
 
 import (
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -37,6 +39,11 @@ type transport struct {
 	*raft.NetworkTransport
 	acks     *acks
 	fastPath bool
+	// raft is set once it runs.
+	raft atomic.Pointer[raft.Raft]
+	// end is closed by Close.
+	end   chan struct{}
+	close sync.Once
 }
 
 // newTransport starts the library's listener on stream. Close ends it and
@@ -50,7 +57,7 @@ func newTransport(c *Config, stream raft.StreamLayer, acks *acks, log hclog.Logg
 		Logger:          log,
 	})
 	inner.TimeoutScale = 16 << 20
-	return &transport{NetworkTransport: inner, acks: acks, fastPath: c.Unsafe.HeartbeatFastPath}
+	return &transport{NetworkTransport: inner, acks: acks, fastPath: c.Unsafe.HeartbeatFastPath, end: make(chan struct{})}
 }
 
 // rpcTimeout bounds one call to a peer, and so how long a link that swallows
@@ -99,8 +106,11 @@ func (t *transport) AppendEntries(id raft.ServerID, target raft.ServerAddress, r
 	t.acks.sending(req)
 	sent := time.Now()
 	err := t.NetworkTransport.AppendEntries(id, peerAddress(id, target), req, resp)
-	if err == nil {
+	switch {
+	case err == nil:
 		t.acks.answered(id, sent, req, resp)
+	case !isHeartbeat(req):
+		t.hold(id, req.Term)
 	}
 	return err
 }
@@ -122,6 +132,7 @@ func (t *transport) TimeoutNow(id raft.ServerID, target raft.ServerAddress, req 
 
 // Close ends the connections too, which the library leaves open.
 func (t *transport) Close() error {
+	t.close.Do(func() { close(t.end) })
 	t.CloseStreams()
 	return t.NetworkTransport.Close()
 }

@@ -80,6 +80,7 @@ func openReplica(n *Node, disk *store.Store) (*replica, error) {
 		r.trans.Close()
 		return nil, startError(err, r.machine)
 	}
+	r.trans.raft.Store(r.raft)
 	if _, size, err := r.newest(); err == nil {
 		r.cutting.size.Store(size)
 	}

@@ -210,8 +210,17 @@ func TestTrapTransferNeverEnds(t *testing.T) {
 	t.Run("fault", func(t *testing.T) {
 		t.Parallel()
 		apart(t, "stuck=true", func() string {
-			for range 20 { // it takes the library's own races to go the wrong way: one round in two or three
-				if transferToLaggard(t, true) {
+			for range 6 { // the library's own races must go the wrong way, as they do in a third of the rounds
+				var stuck atomic.Bool
+				var rounds sync.WaitGroup
+				for range 4 {
+					rounds.Go(func() {
+						if transferToLaggard(t, true) {
+							stuck.Store(true)
+						}
+					})
+				}
+				if rounds.Wait(); stuck.Load() {
 					return "stuck=true"
 				}
 			}
