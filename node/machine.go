@@ -17,6 +17,8 @@ type machine struct {
 	// longest and total are durations of Apply, bytes what was applied.
 	longest, total atomic.Int64
 	bytes          atomic.Int64
+	// taking is the longest that capturing a snapshot took.
+	taking atomic.Int64
 }
 
 // Apply applies one entry.
@@ -39,6 +41,16 @@ func (m *machine) ApplyBatch(logs []*raft.Log) []any {
 	}
 	m.bytes.Add(int64(n))
 	return answers
+}
+
+// Snapshot captures the state and notes how long that kept Apply waiting.
+func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
+	began := time.Now()
+	s, err := m.FSM.Snapshot()
+	if took := int64(time.Since(began)); took > m.taking.Load() {
+		m.taking.Store(took) // raft's FSM goroutine is the only writer
+	}
+	return s, err
 }
 
 // replayRate is how many bytes of log a second this member applies, 0 while

@@ -10,7 +10,7 @@ import (
 type counters struct {
 	commits, sets, acts, fetched atomic.Uint64
 	requests, entries            atomic.Uint64
-	entryBytes                   atomic.Uint64
+	entryBytes, largestEntry     atomic.Uint64
 	waitNanos                    atomic.Uint64
 	rounds, roundReads           atomic.Uint64
 	forwarded                    atomic.Uint64
@@ -25,6 +25,13 @@ func (c *counters) proposed(requests, bytes int) {
 	c.requests.Add(uint64(requests))
 	c.entries.Add(1)
 	c.entryBytes.Add(uint64(bytes))
+	raise(&c.largestEntry, uint64(bytes))
+}
+
+// raise makes v the larger of itself and to.
+func raise(v *atomic.Uint64, to uint64) {
+	for old := v.Load(); to > old && !v.CompareAndSwap(old, to); old = v.Load() {
+	}
 }
 
 func (c *counters) waited(d time.Duration) { c.waitNanos.Add(uint64(d)) }
@@ -34,12 +41,7 @@ func (c *counters) wrote(d time.Duration, bytes int) {
 	c.writes.Add(1)
 	c.writeBytes.Add(uint64(bytes))
 	c.writeNanos.Add(uint64(d))
-	for {
-		old := c.longestWrite.Load()
-		if uint64(d) <= old || c.longestWrite.CompareAndSwap(old, uint64(d)) {
-			return
-		}
-	}
+	raise(&c.longestWrite, uint64(d))
 }
 
 // Metric is one value of the node's own metrics.
@@ -63,6 +65,7 @@ func (n *Node) Metrics() []Metric {
 		counted("proposed_requests_total", "Requests proposed by this member.", &c.requests),
 		counted("proposed_entries_total", "Log entries proposed by this member.", &c.entries),
 		counted("proposed_bytes_total", "Bytes of log entries proposed by this member.", &c.entryBytes),
+		{"proposed_largest_bytes", "The largest log entry proposed by this member since the start, in bytes.", false, float64(c.largestEntry.Load())},
 		seconds("entry_wait_seconds_total", "Time waited for proposed entries in their order, in seconds.", &c.waitNanos),
 		counted("read_rounds_total", "Confirmations of leadership for reads.", &c.rounds),
 		counted("read_round_reads_total", "Reads that shared these confirmations.", &c.roundReads),
@@ -91,12 +94,13 @@ func nanos(n uint64) float64 { return float64(n) / 1e9 }
 
 // gauges are zero while raft does not run.
 func (n *Node) gauges() []Metric {
-	var queues, groups, index, waiting, bytes, longest, largest, logBytes, leads, alarm float64
+	var queues, groups, index, waiting, bytes, longest, taking, largest, logBytes, leads, alarm float64
 	if r := n.replica.Load(); r != nil {
 		root := r.machine.Root()
 		queues, groups, index = float64(root.Queues()), float64(root.Groups()), float64(root.Index())
 		waiting, bytes = float64(len(r.proposer.in)), float64(r.proposer.waitingBytes.Load())
 		longest = nanos(uint64(r.machine.longest.Load()))
+		taking = nanos(uint64(r.machine.taking.Load()))
 		largest = float64(r.acks.largest.Load())
 		logBytes = float64(r.disk.LogBytes())
 		leads, alarm = number(r.lead.leads()), number(r.alarm.Load())
@@ -108,6 +112,7 @@ func (n *Node) gauges() []Metric {
 		{"waiting_requests", "Requests that wait to be proposed.", false, waiting},
 		{"waiting_bytes", "Bytes of requests that wait to be proposed.", false, bytes},
 		{"apply_longest_seconds", "The longest batch applied since the start, in seconds.", false, longest},
+		{"snapshot_take_longest_seconds", "The longest that taking a snapshot kept Apply waiting since the start, in seconds; it is written beside Apply.", false, taking},
 		{"append_largest_bytes", "The most bytes of entries in one append to a follower.", false, largest},
 		{"log_bytes", "Bytes of entries in the log.", false, logBytes},
 		{"leader", "1 while this member leads.", false, leads},
