@@ -108,7 +108,8 @@ func TestActThroughOldHolder(t *testing.T) {
 				a := s.newAct(act)
 				a.Claim = old
 				s.do(takeAct(byBroker, scope))
-				s.wantCode("through the old holder", s.send(a).Code, offset.CodeSuperseded)
+				res := s.send(a)
+				s.want("through the old holder", res, offset.ActResult{Code: offset.CodeSuperseded, Index: s.at, Done: true})
 				s.wantOffset(k, 10)
 				b := s.newAct(act)
 				b.Claim = s.get(k).Claim

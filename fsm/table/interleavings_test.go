@@ -1,6 +1,7 @@
 package table
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -182,6 +183,29 @@ func TestActWindow(t *testing.T) {
 	s.want("to its end", res, offset.ActResult{Index: s.at, Done: true, Changed: 6})
 }
 
+// TestForgottenIndexOfACutAct is that of its first entry: who read after that
+// cannot be its issuer.
+func TestForgottenIndexOfACutAct(t *testing.T) {
+	s := newScript(t)
+	s.Table.step = 1
+	s.commit(qkey("g", "t", 0), 1, 0)
+	s.commit(qkey("g", "t", 1), 1, 0)
+	cut := s.newAct(removeAct(offset.Scope{Group: "g"}))
+	s.begin()
+	s.Act(cut, 0, nil)
+	first := s.at
+	s.do(resetAct(1, qkey("h", "t", 0)))
+	after := s.newAct(resetAct(2, qkey("h", "t", 1)))
+	s.want("removed", s.send(cut).Changed, uint64(2))
+	for range offset.MaxActs - 1 {
+		s.do(resetAct(1, qkey("h", "t", 0)))
+	}
+	s.Publish()
+	s.want("forgotten", s.Root().Rest().Evicted, first)
+	s.wantCode("an act from after it began", s.send(after).Code, offset.CodeOK)
+	s.wantCode("the forgotten one", s.send(cut).Code, offset.CodeTooOld)
+}
+
 // TestAbandonedCutActs: no more than maxUnderway stay under way.
 func TestAbandonedCutActs(t *testing.T) {
 	s := newScript(t)
@@ -266,6 +290,65 @@ func TestMergeLeavesAlone(t *testing.T) {
 	s.want("its epoch", s.get(fresh).Epoch, res.Index)
 }
 
+// TestReplaceOfAGroupRemovedMeanwhile: what is staged is found by its topics even
+// if the keys that were there go between staging and swap.
+func TestReplaceOfAGroupRemovedMeanwhile(t *testing.T) {
+	s := newScript(t)
+	k := qkey("g", "t", 0)
+	s.commit(k, 10, 0)
+	a := s.newAct(offset.Act{Import: &offset.Import{Mode: offset.ImportReplace, Group: "g", Chunks: 1}})
+	s.send(a)
+	a.Import = &offset.Import{Step: offset.ImportChunk, Targets: []offset.Target{{Key: k, Offset: 5}}}
+	s.send(a)
+	s.Publish()
+	s.want("topics before the swap", len(s.Root().List(&offset.List{What: offset.ListTopics}).Names), 1)
+	s.do(removeAct(offset.Scope{Group: "g"}))
+	s.Publish()
+	s.want("topics after the removal", len(s.Root().List(&offset.List{What: offset.ListTopics}).Names), 0)
+	a.Base, a.Import = s.at, &offset.Import{Step: offset.ImportSwap}
+	s.wantCode("swap", s.send(a).Code, offset.CodeOK)
+	s.wantOffset(k, 5)
+	s.want("topics after the swap", len(s.Root().List(&offset.List{What: offset.ListTopics}).Names), 1)
+	s.want("removed by topic", s.do(removeAct(offset.Scope{Topic: "t"})).Changed, uint64(1))
+	s.wantNone(k)
+}
+
+// TestAbortedReplace leaves nothing behind.
+func TestAbortedReplace(t *testing.T) {
+	for _, group := range []string{"", "g"} {
+		s := newScript(t)
+		s.commit(qkey("g", "t", 0), 10, 0)
+		a := s.newAct(offset.Act{Import: &offset.Import{Mode: offset.ImportReplace, Group: group, Chunks: 2}})
+		s.send(a)
+		a.Import = &offset.Import{Step: offset.ImportChunk, Targets: []offset.Target{{Key: qkey("g", "u", 0), Offset: 5}}}
+		s.send(a)
+		s.Publish()
+		s.want("under way", s.Root().Import() == nil, false)
+		abort := *a
+		abort.Import = &offset.Import{Step: offset.ImportAbort}
+		s.wantCode("abort", s.send(&abort).Code, offset.CodeOK)
+		a.Import = &offset.Import{Step: offset.ImportChunk, Chunk: 1, Targets: a.Import.Targets}
+		s.wantCode("a chunk after it", s.send(a).Code, offset.CodeNoImport)
+		s.Publish()
+		s.Publish()
+		s.want("an import", s.Root().Import() == nil, true)
+		s.want("topics", s.Root().List(&offset.List{What: offset.ListTopics}).Names, []string{"t"})
+		s.want("pairs", len(s.pairs()), 1)
+		s.wantOffset(qkey("g", "t", 0), 10)
+	}
+}
+
+// pairs lists the tree of topics.
+func (s *script) pairs() (list []*ident) {
+	for c := s.live.topics.all(sieve{}); ; c.next() {
+		id, ok := c.item()
+		if !ok {
+			return list
+		}
+		list = append(list, id)
+	}
+}
+
 // TestReplaceOfAGroup is all or nothing, and keeps the marks.
 func TestReplaceOfAGroup(t *testing.T) {
 	s := newScript(t)
@@ -302,4 +385,34 @@ func TestReplaceOfAGroup(t *testing.T) {
 	s.wantCode("a commit from before", s.commit(in, 99, 0).Code, offset.CodeFenced)
 	s.wantCode("one from after", s.commit(in, 99, res.Index).Code, offset.CodeOK)
 	s.want("its epoch stays", s.wantOffset(in, 99).Epoch, res.Index)
+}
+
+// TestPairsOfAReplacedGroup go a few at a time; what is listed is right from the
+// start.
+func TestPairsOfAReplacedGroup(t *testing.T) {
+	s := newScript(t)
+	c := &offset.Commits{Cluster: testCluster}
+	for i := range 3 * sweepPairs {
+		c.Topics = append(c.Topics, offset.TopicCommits{Group: "g", Topic: fmt.Sprintf("t%04d", i), Broker: "b", Queues: []offset.QueueCommit{{}}})
+	}
+	s.begin()
+	s.Commit(c, nil)
+	a := s.newAct(offset.Act{Import: &offset.Import{Mode: offset.ImportReplace, Group: "g", Chunks: 1}})
+	s.send(a)
+	a.Import = &offset.Import{Step: offset.ImportChunk, Targets: []offset.Target{{Key: qkey("g", "t0007", 0), Offset: 5}}}
+	s.send(a)
+	a.Base, a.Import = s.at, &offset.Import{Step: offset.ImportSwap}
+	s.send(a)
+	s.commit(qkey("g", "t0009", 0), 3, s.at)
+	want := []string{"t0007", "t0009"}
+	for _, left := range []int{2 * sweepPairs, sweepPairs, 2} {
+		s.Publish()
+		if n := len(s.pairs()); n > left+2 || n < left-2 {
+			t.Fatalf("%d pairs, want about %d", n, left)
+		}
+		s.want("topics", s.Root().List(&offset.List{What: offset.ListTopics}).Names, want)
+		s.want("groups of one that is gone", len(s.Root().List(&offset.List{What: offset.ListGroups, Topic: "t0500"}).Names), 0)
+	}
+	s.Publish()
+	s.want("pairs in the end", len(s.pairs()), 2)
 }
