@@ -62,6 +62,30 @@ func TestWriteJSONGolden(t *testing.T) {
 	}
 }
 
+// TestWriteJSONOfLMQGroups: lmqOffsetTable has place for queue 0 alone.
+func TestWriteJSONOfLMQGroups(t *testing.T) {
+	in := []offset.Target{
+		target("%LMQ%a", "one", "", 0, 1),
+		target("%LMQ%a", "two", "", 0, 2),
+		target("%LMQ%a", "two", "", 1, 3),
+		target("%LMQ%a", "zwei", "", 4, 5),
+	}
+	var b bytes.Buffer
+	if err := WriteJSON(&b, slices.Values(in), nil); err != nil {
+		t.Fatal(err)
+	}
+	if table := string(decodeStandard(t, b.Bytes())["lmqOffsetTable"]); strings.Join(strings.Fields(table), "") != `{"one@%LMQ%a":1}` {
+		t.Errorf("lmqOffsetTable is %s", table)
+	}
+	f, err := Read(&b, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := slices.Collect(f.All()); !slices.Equal(got, in) {
+		t.Errorf("read back %v", got)
+	}
+}
+
 func TestWriteJSONOfNothing(t *testing.T) {
 	var b bytes.Buffer
 	if err := WriteJSON(&b, slices.Values[[]offset.Target](nil), nil); err != nil {

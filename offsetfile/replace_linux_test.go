@@ -1,0 +1,45 @@
+package offsetfile
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// replacing, where set, makes the test binary replace a file and nothing else.
+const replacing = "OFFSETFILE_REPLACE"
+
+// TestWriteFileOrder holds the order of system calls by a trace: the content
+// is synced before the name changes, and the folder after.
+func TestWriteFileOrder(t *testing.T) {
+	if path := os.Getenv(replacing); path != "" {
+		if err := WriteFile(path, func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if _, err := exec.LookPath("strace"); err != nil {
+		t.Skipf("needs strace: %v", err)
+	}
+	trace := filepath.Join(t.TempDir(), "trace")
+	cmd := exec.Command("strace", "-f", "-y", "-o", trace, "-e", "trace=write,fsync,rename,renameat,renameat2", os.Args[0], "-test.run", "^TestWriteFileOrder$")
+	cmd.Env = append(os.Environ(), replacing+"="+filepath.Join(t.TempDir(), "out.json"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		if strings.Contains(string(out), "ptrace") {
+			t.Skipf("strace may not trace here: %s", out)
+		}
+		t.Fatalf("%v: %s", err, out)
+	}
+	b, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := regexp.MustCompile(`(?s)write\(\d+<[^>]*\.tmp>, "new".*fsync\(\d+<[^>]*\.tmp>\) += 0.*rename\w*\([^\n]*\.tmp"[^\n]*out\.json"[^\n]*\) += 0.*fsync\(\d+<[^>]*>\) += 0`)
+	if !order.Match(b) {
+		t.Errorf("the order is not write, fsync, rename, fsync of the folder:\n%s", b)
+	}
+}
