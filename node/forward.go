@@ -57,6 +57,9 @@ func once[T any](ctx context.Context, r *replica, here func(context.Context, *re
 		return none, err
 	}
 	r.counts.forwarded.Add(1)
+	// A leader that was replaced has time to say that it no longer leads.
+	ctx, done := r.whileLeads(ctx, to.ID(), r.config.Timers.Election)
+	defer done()
 	return there(ctx, to)
 }
 

@@ -304,8 +304,9 @@ func (n *Node) live(ctx context.Context, disk *store.Store) error {
 	}
 	n.replica.Store(r)
 	err = r.run(ctx)
-	n.replica.Store(nil)
 	n.say("this node is stopping")
+	n.replica.Store(nil) // before all else: a member that has failed answers nobody
+	r.stop()
 	if closing := disk.Close(); err == nil {
 		err = closing
 	}

@@ -66,7 +66,7 @@ type proposer struct {
 	config  *Config
 	cluster offset.ClusterID
 	machine *machine
-	lead    *leadership
+	leads   func() bool
 	apply   func([]byte) raft.ApplyFuture
 	quota   *quota
 	watch   *transferWatch
@@ -95,9 +95,9 @@ type proposer struct {
 	broken breaks
 }
 
-func newProposer(c *Config, cluster offset.ClusterID, state *machine, lead *leadership, counts *counters) *proposer {
+func newProposer(c *Config, cluster offset.ClusterID, state *machine, counts *counters) *proposer {
 	p := &proposer{
-		config: c, cluster: cluster, machine: state, lead: lead, counts: counts,
+		config: c, cluster: cluster, machine: state, counts: counts,
 		quota:   newQuota(&c.Limits, state),
 		in:      make(chan *proposal, c.Limits.Waiting),
 		turn:    make(chan struct{}, 1),
@@ -284,7 +284,7 @@ func (p *proposer) full() bool {
 // resolve gives back.
 func (p *proposer) seal() {
 	parts := p.parts
-	if !p.lead.leads() {
+	if !p.leads() {
 		p.window <- struct{}{}
 		p.refuse(offset.ErrNotLeader)
 		return

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -158,19 +159,43 @@ func (r *replica) servers() []raft.Server {
 	return r.raft.GetConfiguration().Configuration().Servers
 }
 
-// confirmThere asks the leader, and waits until this member has applied what
-// the leader had.
+// confirmThere asks the leader. It stops asking as soon as another one leads.
 func (r *replica) confirmThere(ctx context.Context) (uint64, error) {
 	to, err := r.leader()
 	if err != nil {
 		return 0, err
 	}
+	ctx, done := r.whileLeads(ctx, to.ID(), 0)
+	defer done()
 	index, err := to.ReadIndex(ctx)
-	if err != nil {
-		if errors.Is(err, offset.ErrOutcomeUnknown) {
-			return 0, offset.Errorf(offset.ErrNoLeader, "the leader did not answer: %v", err)
-		}
-		return 0, err
+	if errors.Is(err, offset.ErrOutcomeUnknown) {
+		return 0, offset.Errorf(offset.ErrNoLeader, "the leader did not answer: %v", err)
 	}
-	return index, nil
+	return index, err
+}
+
+// whileLeads returns a context that ends a grace after id has been replaced as
+// the leader, so that nobody waits for one that is gone. done must be called.
+func (r *replica) whileLeads(ctx context.Context, id string, grace time.Duration) (_ context.Context, done func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for {
+			news := r.lead.news()
+			if _, now := r.raft.LeaderWithID(); now != "" && string(now) != id {
+				pause(ctx, grace)
+				cancel()
+				return
+			}
+			select {
+			case <-news:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return ctx, func() {
+		cancel()
+		watching.Wait()
+	}
 }

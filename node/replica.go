@@ -54,9 +54,8 @@ type replica struct {
 	failed  chan struct{} // closed by fail
 	cause   error         // set before failed is closed
 
-	cancel  context.CancelFunc // ends all goroutines of group
-	group   sync.WaitGroup
-	stopped sync.Once
+	cancel context.CancelFunc // ends all goroutines of group
+	group  sync.WaitGroup
 }
 
 // openReplica starts raft, which restores the newest snapshot and reads the
@@ -106,8 +105,8 @@ func (r *replica) wire(notify chan bool) {
 	}}
 	r.lead = newLeadership(notify)
 	r.lead.raft, r.lead.duty, r.lead.barrier = r.raft, r.duty, r.watch.saw
-	r.proposer = newProposer(r.config, r.cluster, r.machine, r.lead, r.counts)
-	r.proposer.watch = r.watch
+	r.proposer = newProposer(r.config, r.cluster, r.machine, r.counts)
+	r.proposer.watch, r.proposer.leads = r.watch, r.lead.leads
 	r.proposer.apply = func(data []byte) raft.ApplyFuture { return r.raft.Apply(data, 0) }
 	r.here = newRounds(r.config.Limits.Reads, limit, r.counts, r.confirmHere)
 	r.there = newRounds(r.config.Limits.Reads, limit, r.counts, r.confirmThere)
@@ -164,16 +163,14 @@ func (r *replica) caught(ctx context.Context) bool {
 }
 
 // run serves until ctx is done, when it hands leadership over if it can, or
-// until the life fails, whose cause it returns.
+// until the life fails, whose cause it returns. stop must follow.
 func (r *replica) run(ctx context.Context) error {
 	r.start()
 	select {
 	case <-ctx.Done():
 		r.leave()
-		r.stop()
 		return nil
 	case <-r.failed:
-		r.stop()
 		return r.cause
 	}
 }
@@ -196,17 +193,15 @@ func (r *replica) leave() {
 // stop ends raft and all goroutines: first the connections, then raft, then
 // whoever waits for it. A disk that hangs does not hold it up for ever.
 func (r *replica) stop() {
-	r.stopped.Do(func() {
-		r.cancel()
-		down := r.raft.Shutdown()
-		r.trans.Close()
-		end := make(chan struct{})
-		timer := time.AfterFunc(shutdownTime, func() { close(end) })
-		if err := awaitUntil(end, down); err != nil {
-			r.config.Logger.Error("raft did not end", "within", shutdownTime)
-		}
-		timer.Stop()
-		close(r.proposer.end)
-		r.group.Wait()
-	})
+	r.cancel()
+	down := r.raft.Shutdown()
+	r.trans.Close()
+	end := make(chan struct{})
+	timer := time.AfterFunc(shutdownTime, func() { close(end) })
+	if err := awaitUntil(end, down); err != nil {
+		r.config.Logger.Error("raft did not end", "within", shutdownTime)
+	}
+	timer.Stop()
+	close(r.proposer.end)
+	r.group.Wait()
 }
