@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -123,17 +124,19 @@ func TestNothingAcknowledgedIsLostWhileMembersRestart(t *testing.T) {
 // writers commit ascending offsets, each to a queue of its own, through
 // whichever member runs, and remember what was acknowledged.
 type writers struct {
-	c     *incluster.Cluster
-	acked []atomic.Int64
-	stop  context.CancelFunc
-	group sync.WaitGroup
+	c *incluster.Cluster
+	// members are those there were at the start; c may get further ones.
+	members []*incluster.Member
+	acked   []atomic.Int64
+	stop    context.CancelFunc
+	group   sync.WaitGroup
 	// longest is the longest time between two acknowledgements of one writer.
 	longest atomic.Int64
 }
 
 func write(c *incluster.Cluster, n int) *writers {
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &writers{c: c, acked: make([]atomic.Int64, n), stop: cancel}
+	w := &writers{c: c, members: slices.Clone(c.Members), acked: make([]atomic.Int64, n), stop: cancel}
 	c.TB.Cleanup(func() { cancel(); w.group.Wait() })
 	for i := range n {
 		w.group.Go(func() { w.run(ctx, i) })
@@ -145,7 +148,7 @@ func (w *writers) run(ctx context.Context, i int) {
 	k := incluster.Key("writers", int32(i))
 	last := time.Now()
 	for n := 0; ctx.Err() == nil; n++ {
-		m := w.c.Members[(i+n)%len(w.c.Members)]
+		m := w.members[(i+n)%len(w.members)]
 		call, cancel := context.WithTimeout(ctx, 2*time.Second)
 		state, meta, err := m.Fetch(call, k, linearizable)
 		if err == nil {

@@ -99,6 +99,9 @@ func (f *founding) run(ctx context.Context) error {
 	if err := f.checkData(); err != nil {
 		return err
 	}
+	if err := f.lookBehind(ctx); err != nil {
+		return err
+	}
 	for {
 		if err := f.lookForTwin(ctx); err != nil || f.identity.started() {
 			return err
@@ -158,6 +161,25 @@ func (f *founding) lookForTwin(ctx context.Context) error {
 	}
 	return offset.Errorf(offset.ErrInvalid,
 		"the advertised address %s reaches %q, not this node, %s: correct --peer-advertise", f.peer, h.ID, f.identity.id())
+}
+
+// lookBehind asks the address that this member had at the founding, if it has
+// another now: whoever answers there with its identity is the original of a
+// copied data folder, or a copy. A member that was added later has no such
+// address noted; its move is refused by the leader.
+func (f *founding) lookBehind(ctx context.Context) error {
+	for _, o := range f.identity.founders() {
+		if o.ID != f.identity.id() || o.Peer == f.peer {
+			continue
+		}
+		look, cancel := context.WithTimeout(ctx, f.patience)
+		defer cancel()
+		if h, err := f.meet(o.Peer).Hello(look); err == nil && h.ID == o.ID && h.Run != f.foundingConfig.run {
+			return offset.Errorf(offset.ErrDenied,
+				"another process runs at %s with the identity %s, and this one is at %s: two nodes were started with copies of one data folder; stop the other if this is the one that moved, or give this one an empty folder (--data) and a name of its own (--name)", o.Peer, o.ID, f.peer)
+		}
+	}
+	return nil
 }
 
 // round does what can be done now; done tells that raft may start.

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +15,8 @@ import (
 	"github.com/tidemark-mq/tidemark/transport/peer"
 )
 
-// AddMember adds id ("name/member-id") at a peer address as a nonvoter.
+// AddMember adds id ("name/member-id") at a peer address as a nonvoter, or
+// moves a member that answers there now.
 func (n *Node) AddMember(ctx context.Context, p auth.Principal, id, address string) (offset.Meta, error) {
 	if err := validateMember(id, address); err != nil {
 		return n.meta(), err
@@ -87,12 +89,18 @@ func memberName(id string) string {
 }
 
 // addMember adds a nonvoter that answers at its address and reads the format
-// level. A name, id or address that is taken is refused.
+// level. A member that answers at another address than it is known by moves
+// there and stays what it is. A name, id or address that is taken is refused.
 func (r *replica) addMember(ctx context.Context, id, address string) error {
 	servers := r.servers()
 	for _, s := range servers {
 		if string(s.ID) == id && string(s.Address) == address {
 			return nil
+		}
+	}
+	for _, s := range servers {
+		if string(s.ID) == id && !slices.ContainsFunc(servers, func(o raft.Server) bool { return string(o.Address) == address }) {
+			return r.moveMember(ctx, s, address)
 		}
 		if memberName(string(s.ID)) == memberName(id) || string(s.Address) == address {
 			return offset.Errorf(offset.ErrInvalid, "%s at %s is a member already; remove it first: `tidemark cluster remove %s`", s.ID, s.Address, s.ID)
@@ -105,6 +113,24 @@ func (r *replica) addMember(ctx context.Context, id, address string) error {
 		return err
 	}
 	return changed(await(ctx, r.raft.AddNonvoter(raft.ServerID(id), raft.ServerAddress(address), 0, r.changeTime(ctx))))
+}
+
+// moveMember makes the address of a member the one that it answers at now. If
+// it still answers where it was, one of the two is a copy.
+func (r *replica) moveMember(ctx context.Context, s raft.Server, address string) error {
+	look, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if hello, err := r.peer.To("", string(s.Address)).Hello(look); err == nil && hello.ID == string(s.ID) {
+		return offset.Errorf(offset.ErrInvalid, "%s runs at %s, too; stop one of the two, and never start copies of one data folder", s.ID, s.Address)
+	}
+	if err := r.fit(ctx, string(s.ID), address); err != nil {
+		return err
+	}
+	put := r.raft.AddNonvoter
+	if s.Suffrage == raft.Voter {
+		put = r.raft.AddVoter
+	}
+	return changed(await(ctx, put(s.ID, raft.ServerAddress(address), 0, r.changeTime(ctx))))
 }
 
 // fit asks the member to be what it shall be added as.

@@ -47,6 +47,8 @@ type Cluster struct {
 type Member struct {
 	// Name is its name, and its host's: members are n1, n2, and so on.
 	Name string
+	// Host is the host of the network that it listens on; its name at first.
+	Host string
 	// Dir is its data folder, which stays when it stops.
 	Dir string
 	// Config is what the next start uses, but for the listener.
@@ -138,7 +140,7 @@ func (c *Cluster) Add(options ...Option) *Member {
 }
 
 func (c *Cluster) make(name string) *Member {
-	m := &Member{Name: name, Dir: filepath.Join(c.TB.TempDir(), name), cluster: c}
+	m := &Member{Name: name, Host: name, Dir: filepath.Join(c.TB.TempDir(), name), cluster: c}
 	m.Config = node.Config{
 		Name: name, Dir: m.Dir,
 		AdvertisePeer: name + ":7412", AdvertiseAPI: name + ":7411",
@@ -162,13 +164,13 @@ func (m *Member) TB() testing.TB { return m.cluster.TB }
 
 // Listen listens at a port of the member's host (":7411").
 func (m *Member) Listen(port string) (net.Listener, error) {
-	return m.cluster.Net.Host(m.Name).Listen(port)
+	return m.cluster.Net.Host(m.Host).Listen(port)
 }
 
 // listen opens the raft port, over TCP again at the address of the first time.
 func (m *Member) listen() (net.Listener, error) {
 	if !m.cluster.tcp {
-		return m.cluster.Net.Host(m.Name).Listen(":7412")
+		return m.Listen(":7412")
 	}
 	if l := m.port; l != nil {
 		m.port = nil
@@ -219,16 +221,16 @@ func (m *Member) Stop() error {
 // Kill ends the member so that nobody hears of it any more; what it would
 // still have sent is lost. Over TCP it is a clean stop.
 func (m *Member) Kill() {
-	m.cluster.Net.Host(m.Name).Down()
-	m.cluster.Net.Isolate(m.Name)
+	m.cluster.Net.Host(m.Host).Down()
+	m.cluster.Net.Isolate(m.Host)
 	m.Stop()
 	others := append([]string(nil), m.cluster.Outside...)
 	for _, o := range m.cluster.Members {
-		others = append(others, o.Name)
+		others = append(others, o.Host)
 	}
 	for _, o := range others {
-		m.cluster.Net.Heal(m.Name, o)
-		m.cluster.Net.Heal(o, m.Name)
+		m.cluster.Net.Heal(m.Host, o)
+		m.cluster.Net.Heal(o, m.Host)
 	}
 }
 
