@@ -148,7 +148,7 @@ stop() {
 	alive "$1" || return 0
 	: >"$run/$1/stopped"
 	signal TERM "$1"
-	signal CONT "$1" 2>/dev/null || true
+	kill -CONT "$(cat "$run/$1/pid")" 2>/dev/null || true # it may have ended by now
 	gone "$1" 30 || { say "$1 did not end within 30 s of SIGTERM: killed"; signal KILL "$1"; gone "$1" 10; }
 }
 
