@@ -28,7 +28,7 @@ func raftConfig(c *Config, id string, notify chan<- bool) *raft.Config {
 	r.ShutdownOnRemove = false
 	r.NoLegacyTelemetry = true
 	r.NotifyCh = notify
-	r.Logger = c.Logger.Named("raft")
+	r.Logger = newRaftLog(c.Logger.Named("raft"))
 	return r
 }
 

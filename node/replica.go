@@ -71,7 +71,7 @@ func openReplica(n *Node, disk *store.Store) (*replica, error) {
 		Cluster: r.cluster, Audit: n.auditing.Offer, Checkpoint: r.notes.note, Logger: c.Logger.Named("fsm"),
 	})}
 	r.stream = newStream(n.peer, c.AdvertisePeer)
-	r.trans = newTransport(c, r.stream, r.acks, c.Logger.Named("raft"))
+	r.trans = newTransport(c, r.stream, r.acks, newRaftLog(c.Logger.Named("raft")))
 	notify := make(chan bool, 64)
 	var err error
 	r.raft, err = raft.NewRaft(raftConfig(c, r.id, notify), r.machine, disk.Log(), disk.Stable(), disk.Snapshots(), r.trans)

@@ -1,0 +1,85 @@
+package node
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// repeats bounds how often raft's log says one thing of one peer: while a
+// member is down the library reports it several times a second, as an error.
+const (
+	repeatEvery = 10 * time.Second
+	repeatKeys  = 256
+)
+
+// raftLog takes raft's errors about peers, which are no errors of this member:
+// as warnings, and each at most once in repeatEvery, with how often it was
+// said meanwhile. All else goes through as it is.
+type raftLog struct {
+	hclog.Logger
+	now func() time.Time
+
+	mu   sync.Mutex
+	said map[string]*repeat
+}
+
+type repeat struct {
+	at    time.Time
+	count int
+}
+
+// repeated are the messages of the library that are tamed.
+var repeated = map[string]bool{
+	"failed to heartbeat to":                  true,
+	"failed to appendEntries to":              true,
+	"failed to pipeline appendEntries":        true,
+	"failed to start pipeline replication to": true,
+	"failed to make requestVote RPC":          true,
+	"failed to make timeoutNow RPC":           true,
+	"failed to decode incoming command":       true,
+	"failed to flush response":                true,
+	"failed to install snapshot":              true,
+	"failed to send snapshot to":              true,
+}
+
+func newRaftLog(l hclog.Logger) *raftLog {
+	return &raftLog{Logger: l, now: time.Now, said: map[string]*repeat{}}
+}
+
+// Error passes an error on, or counts it.
+func (l *raftLog) Error(msg string, args ...any) {
+	if !repeated[msg] {
+		l.Logger.Error(msg, args...)
+		return
+	}
+	if n, ok := l.due(msg, args); ok {
+		l.Logger.Warn(msg, append(args, "times", n)...)
+	}
+}
+
+// due reports whether the message is to be said now, and for how many times.
+func (l *raftLog) due(msg string, args []any) (times int, ok bool) {
+	key := msg
+	if len(args) > 1 && args[0] != "error" {
+		key += fmt.Sprint(args[1])
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.said) >= repeatKeys {
+		clear(l.said)
+	}
+	r := l.said[key]
+	if r == nil {
+		r = &repeat{}
+		l.said[key] = r
+	}
+	r.count++
+	if now := l.now(); now.Sub(r.at) >= repeatEvery {
+		times, r.at, r.count = r.count, now, 0
+		return times, true
+	}
+	return 0, false
+}

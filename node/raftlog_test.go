@@ -1,0 +1,41 @@
+package node
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+func TestRaftSaysAThingOfAPeerOnce(t *testing.T) {
+	var out bytes.Buffer
+	now := time.Unix(1000, 0)
+	l := newRaftLog(hclog.New(&hclog.LoggerOptions{Output: &out, Level: hclog.Info}))
+	l.now = func() time.Time { return now }
+	down := errors.New("refused")
+	for range 50 {
+		l.Error("failed to heartbeat to", "peer", "n2", "error", down)
+		l.Error("failed to heartbeat to", "peer", "n3", "error", down)
+		now = now.Add(time.Second / 5)
+	}
+	l.Error("failed to get log", "index", 7)
+	l.Error("failed to get log", "index", 7)
+	got := out.String()
+	for what, want := range map[string]int{
+		"[WARN]  failed to heartbeat to: peer=n2": 1,
+		"[WARN]  failed to heartbeat to: peer=n3": 1,
+		"[ERROR] failed to get log: index=7":      2,
+	} {
+		if n := strings.Count(got, what); n != want {
+			t.Errorf("%q is said %d times, want %d", what, n, want)
+		}
+	}
+	now = now.Add(time.Second)
+	l.Error("failed to heartbeat to", "peer", "n2", "error", down)
+	if !strings.Contains(out.String(), "times=50") {
+		t.Errorf("the times in between are not named:\n%s", out.String())
+	}
+}
