@@ -85,8 +85,8 @@ func (n *fakeNode) List(ctx context.Context, _ *connect.Request[tidemarkv1.ListR
 	})
 }
 
-// Export sends three pages of one key, and breaks off before the last if the
-// script says cut.
+// Export sends three pages of one key; it breaks off after the first if the
+// script says cut, and counts one key more if it says loseAnswer.
 func (n *fakeNode) Export(_ context.Context, _ *connect.Request[tidemarkv1.ExportRequest], s *connect.ServerStream[tidemarkv1.ExportResponse]) error {
 	f, err := n.c.came(n, "export")
 	if f == refuse {
@@ -103,6 +103,9 @@ func (n *fakeNode) Export(_ context.Context, _ *connect.Request[tidemarkv1.Expor
 		}
 	}
 	total := uint64(3)
+	if f == loseAnswer {
+		total++ // as if a page were lost
+	}
 	last := wire.ToExportResponse(offset.Page{Meta: n.c.state.meta(n.c.leads())})
 	last.Total = &total
 	return s.Send(last)

@@ -160,6 +160,8 @@ func TestExportIsWholeOrAnError(t *testing.T) {
 				return refuse, offset.ErrNotReady
 			case 3:
 				return cut, nil
+			case 4:
+				return loseAnswer, nil
 			}
 			return none, nil
 		})
@@ -172,6 +174,9 @@ func TestExportIsWholeOrAnError(t *testing.T) {
 		rows = 0
 		if err := c.Export(within(t, time.Second), offset.List{}, count); !errors.Is(err, offset.ErrUnreachable) || rows != 1 {
 			t.Fatalf("a stream that broke off gave %v and %d rows", err, rows)
+		}
+		if err := c.Export(within(t, time.Second), offset.List{}, count); !errors.Is(err, offset.ErrUnreachable) {
+			t.Fatalf("a stream that lacks a key gave %v", err)
 		}
 		enough := errors.New("enough")
 		if err := c.Export(within(t, time.Second), offset.List{}, func(offset.Page) error { return enough }); err != enough {

@@ -1,0 +1,111 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+func TestManyCallersDoNotDialMoreThanOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		f.kill("a:1")
+		c := f.clientOf([]string{"a:1", "b:1"})
+		ctx := within(t, 3*time.Second)
+		var all sync.WaitGroup
+		for range 64 {
+			all.Go(func() {
+				if err := commitOne(ctx, c, key(0), 1, 0); !errors.Is(err, offset.ErrUnreachable) {
+					t.Errorf("%v", err)
+				}
+			})
+		}
+		all.Wait()
+		if n := len(f.net.dialled()); n > 60 {
+			t.Fatalf("%d dials in 3s by 64 callers", n)
+		}
+	})
+}
+
+func TestWhatANodeSaidCountsForMoreThanThatTimeWasUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		f.play(func(*fakeNode, string, int) (fault, error) { return refuse, offset.ErrNoLeader })
+		c := f.clientOf([]string{"a:1", "void:1"})
+		err := commitOne(within(t, 500*time.Millisecond), c, key(0), 1, 0)
+		if !errors.Is(err, offset.ErrNoLeader) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestConnectionToAFormerLeaderAnswersWhatItTookAndEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1", "b:1")
+		c := f.clientOf([]string{"a:1"})
+		gate := make(chan struct{})
+		f.play(func(_ *fakeNode, _ string, nth int) (fault, error) {
+			if nth == 1 {
+				<-gate
+			}
+			return none, nil
+		})
+		ctx := within(t, time.Minute)
+		slow := background(func() error { return commitOne(ctx, c, key(0), 1, 0) })
+		synctest.Wait()
+		f.lead("b:1")
+		for range 2 {
+			if err := commitOne(ctx, c, key(1), 1, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.mu.Lock()
+		old := c.old
+		c.mu.Unlock()
+		if len(old) != 1 || old[0].Addr() != "a:1" || f.count("b:1 commit") != 1 {
+			t.Fatalf("%d connections are put away, %d commits at the new leader", len(old), f.count("b:1 commit"))
+		}
+		close(gate)
+		if err := <-slow; err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		select {
+		case <-old[0].Ended():
+		default:
+			t.Fatal("the old connection goes on without a call")
+		}
+	})
+}
+
+func TestCloseEndsConnectionsThatWerePutAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1", "b:1")
+		c := f.clientOf([]string{"a:1"})
+		f.play(func(_ *fakeNode, _ string, nth int) (fault, error) {
+			if nth == 1 {
+				return lose, nil
+			}
+			return none, nil
+		})
+		ctx := within(t, time.Minute)
+		slow := background(func() error { return commitOne(ctx, c, key(0), 1, 0) })
+		synctest.Wait()
+		f.lead("b:1")
+		for range 2 {
+			if err := commitOne(ctx, c, key(1), 1, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		began := time.Now()
+		c.Close()
+		if err := <-slow; !errors.Is(err, offset.ErrOutcomeUnknown) || time.Since(began) != 0 {
+			t.Fatalf("%v, %s after Close", err, time.Since(began))
+		}
+	})
+}
