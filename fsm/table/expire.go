@@ -28,7 +28,7 @@ func (w *work) expire(e *offset.Expire) bool {
 
 // moved tells whether a position of the group has a newer index than seen.
 func (w *work) moved(g *ref, seen uint64) bool {
-	for _, p := range g.parts {
+	for p := range g.all {
 		if p.summary().newest > seen {
 			return true
 		}
@@ -38,10 +38,10 @@ func (w *work) moved(g *ref, seen uint64) bool {
 
 // expireGroup removes what is left of a group; its floor moves with each entry.
 func (w *work) expireGroup(g *ref) bool {
-	name, done, changed := g.parts[0].id.group, true, w.rec.Result.Changed
-	brokers := make([]string, len(g.parts))
-	for i, p := range g.parts {
-		brokers[i] = p.id.broker
+	name, done, changed := g.first.id.group, true, w.rec.Result.Changed
+	var brokers []string
+	for p := range g.all {
+		brokers = append(brokers, p.id.broker)
 	}
 	for _, b := range brokers {
 		if done = w.removeRuns(name, b, ""); !done {

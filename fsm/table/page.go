@@ -15,7 +15,7 @@ type gauge struct {
 	// newest is the highest index of a position; 0 for one that has that of its base.
 	newest uint64
 	// marks counts pending positions.
-	marks int64
+	marks int32
 }
 
 // item is what a tree holds.

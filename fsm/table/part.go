@@ -8,17 +8,23 @@ type part struct {
 	gen uint64
 	// base is what the positions with index 0 share; zero if no replace of the
 	// group brought it in.
-	base  Stamp
+	base Stamp
+	// nodes is empty only before the first queue, and once the part is buried.
 	nodes tree[*node]
 	// sum of the hashes of its positions, and of base.
 	sum    sum
-	queues uint64
+	queues uint32
+	// What the tree of parts knows of it, a gauge; zero before the first flush.
+	shownMarks  int32
+	shownNewest uint64
 	// prev is what stands for it in the tree of parts: nil before the first
 	// flush, itself after one.
 	prev *part
-	// dead: it is no longer in the table.
-	dead bool
 }
+
+func (p *part) shown() gauge { return gauge{p.shownNewest, p.shownMarks} }
+
+func (p *part) show(g gauge) { p.shownNewest, p.shownMarks = g.newest, g.marks }
 
 func (p *part) place() place { return place{p.id, 0} }
 

@@ -53,8 +53,8 @@ func (w *work) removeGroup(s *offset.Scope) bool {
 	if g == nil {
 		return true
 	}
-	brokers := make([]string, 0, len(g.parts))
-	for _, p := range g.parts {
+	var brokers []string
+	for p := range g.all {
 		if s.HasBroker && p.id.broker != s.Broker || w.rec.Begun && p.id.broker < w.rec.Cursor.Broker {
 			continue
 		}

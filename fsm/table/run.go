@@ -167,7 +167,7 @@ func (r *run) flush() {
 	r.changed = false
 	p, s := r.p, r.s
 	p.sum, s.sum = add(p.sum, r.delta), add(s.sum, r.delta)
-	p.queues, s.queues = p.queues+uint64(r.count), s.queues+uint64(r.count)
+	p.queues, s.queues = p.queues+uint32(r.count), s.queues+uint64(r.count)
 	r.delta, r.count = sum{}, 0
 	if len(r.n.queues) > 0 {
 		r.n.measure()

@@ -1,9 +1,6 @@
 package table
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // space is a set of positions with its indexes: the table's, or what an import
 // has staged. Its trees are what a root holds; the rest is the writer's.
@@ -39,35 +36,16 @@ type space struct {
 	expects *space
 }
 
-// ref is a group as the writer sees it.
-type ref struct {
-	// parts are in the order of their brokers; at least one.
-	parts []*part
-}
-
 func newSpace(gen uint64) *space {
 	return &space{live: map[string]*ref{}, names: map[string]string{}, gen: gen}
 }
 
-// at returns where the part of a broker is, or would be.
-func (r *ref) at(broker string) (int, bool) {
-	if len(r.parts) == 1 && r.parts[0].id.broker == broker {
-		return 0, true
-	}
-	return slices.BinarySearchFunc(r.parts, broker, func(p *part, b string) int { return strings.Compare(p.id.broker, b) })
-}
-
 // part returns the writer's present part, nil if there is none.
 func (s *space) part(group, broker string) *part {
-	r := s.live[group]
-	if r == nil {
-		return nil
+	if r := s.live[group]; r != nil {
+		return r.part(broker)
 	}
-	i, ok := r.at(broker)
-	if !ok {
-		return nil
-	}
-	return r.parts[i]
+	return nil
 }
 
 // own returns p, or the copy of it that takes its place, ready to be changed.
@@ -77,9 +55,7 @@ func (s *space) own(p *part) *part {
 	}
 	c := *p
 	c.gen = s.gen
-	r := s.live[p.id.group]
-	i, _ := r.at(p.id.broker)
-	r.parts[i] = &c
+	s.live[p.id.group].put(&c)
 	s.dirty = append(s.dirty, &c)
 	return &c
 }
@@ -92,7 +68,7 @@ func (s *space) create(group, topic, broker string) *part {
 		group = strings.Clone(group)
 		s.live[group] = r
 	} else {
-		group = r.parts[0].id.group
+		group = r.first.id.group
 	}
 	p := &part{gen: s.gen, id: s.pair(group, topic, s.broker(broker))}
 	s.attach(r, p)
@@ -101,10 +77,7 @@ func (s *space) create(group, topic, broker string) *part {
 
 // attach adds a part, owned, to its group.
 func (s *space) attach(r *ref, p *part) {
-	i, _ := r.at(p.id.broker)
-	grown := make([]*part, 0, len(r.parts)+1)
-	grown = append(append(grown, r.parts[:i]...), p)
-	r.parts = append(grown, r.parts[i:]...)
+	r.put(p)
 	s.dirty = append(s.dirty, p)
 	s.groups.put(byGroup, s.gen, p.id, nil, gauge{})
 }
@@ -112,14 +85,13 @@ func (s *space) attach(r *ref, p *part) {
 // bury takes a part out of the table, with all that is still in it.
 func (s *space) bury(p *part) {
 	p = s.own(p)
-	p.dead = true
-	s.queues -= p.queues
+	p.nodes = tree[*node]{}
+	s.queues -= uint64(p.queues)
 	s.sum = sub(s.sum, p.sum)
 	r := s.live[p.id.group]
-	i, _ := r.at(p.id.broker)
-	r.parts = slices.Delete(r.parts, i, i+1)
+	r.remove(p)
 	s.groups.del(byGroup, s.gen, p.place(), gauge{})
-	if len(r.parts) == 0 {
+	if r.first == nil {
 		delete(s.live, p.id.group)
 	}
 }
@@ -192,15 +164,13 @@ func (s *space) holds(id *ident) bool {
 // then on. The caller publishes and moves on to another generation.
 func (s *space) flush() {
 	for _, p := range s.dirty {
-		prev, was := p.prev, gauge{}
-		if prev != nil {
-			was = prev.summary()
-		}
-		if p.dead {
-			s.parts.del(byBroker, s.gen, p.place(), was)
+		if p.nodes.root == nil { // buried
+			s.parts.del(byBroker, s.gen, p.place(), p.shown())
 			continue
 		}
+		prev, was := p.prev, p.shown()
 		p.prev = p
+		p.show(p.summary())
 		s.parts.put(byBroker, s.gen, p, prev, was)
 	}
 	clear(s.dirty)

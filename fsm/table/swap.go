@@ -35,14 +35,14 @@ func (t *Table) replaceAll(staged *space) {
 // replaceGroup exchanges the parts of one group.
 func (t *Table) replaceGroup(staged *space, group string) {
 	if old := t.live.live[group]; old != nil {
-		for len(old.parts) > 0 {
-			p := old.parts[len(old.parts)-1]
+		for old.first != nil {
+			p := old.first
 			t.stale = append(t.stale, p.nodes.all(sieve{}))
 			t.live.bury(p)
 		}
 	}
 	if g := staged.live[group]; g != nil {
-		for _, p := range g.parts {
+		for p := range g.all {
 			t.live.adopt(p, Stamp{t.index, t.time})
 		}
 	}
@@ -52,14 +52,15 @@ func (t *Table) replaceGroup(staged *space, group string) {
 // adopt takes over a part of another space, and gives it a base.
 func (s *space) adopt(p *part, base Stamp) {
 	c := *p
-	c.gen, c.base, c.prev, c.dead = s.gen, base, nil, false
+	c.gen, c.base, c.prev = s.gen, base, nil
+	c.show(gauge{})
 	c.sum = add(c.sum, hashBase(c.id, base))
 	r := s.live[c.id.group]
 	if r == nil {
 		r = &ref{}
 		s.live[c.id.group] = r
 	}
-	s.queues += c.queues
+	s.queues += uint64(c.queues)
 	s.sum = add(s.sum, c.sum)
 	s.attach(r, &c)
 }
@@ -100,7 +101,7 @@ func (w *work) describeNode(n *node, base Stamp) {
 func (t *Table) dropStaged() {
 	if s := t.imp.staged; s != nil && t.imp.status.Group != "" {
 		if g := s.live[t.imp.status.Group]; g != nil {
-			for _, p := range g.parts {
+			for p := range g.all {
 				t.stale = append(t.stale, p.nodes.all(sieve{}))
 			}
 		}

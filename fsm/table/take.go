@@ -67,7 +67,7 @@ func (t *Table) lostGroup(claim uint64, group, broker string, hasBroker bool) bo
 		return true
 	}
 	if g := t.live.live[group]; g != nil && !hasBroker {
-		for _, p := range g.parts {
+		for p := range g.all {
 			if t.claims.brokers[p.id.broker].Index > claim {
 				return true
 			}
@@ -84,7 +84,7 @@ func (t *Table) lostTopic(claim uint64, s *offset.Scope) bool {
 	}
 	for name, c := range t.claims.groups {
 		if g := t.live.live[name]; c.Index > claim && g != nil {
-			for _, p := range g.parts {
+			for p := range g.all {
 				if (!s.HasBroker || p.id.broker == s.Broker) && p.has(s.Topic) {
 					return true
 				}

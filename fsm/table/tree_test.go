@@ -89,7 +89,7 @@ func TestTreeAgainstMap(t *testing.T) {
 			name := fmt.Sprintf("%05d", r.IntN(keys))
 			was, has := ref[name]
 			if grow && r.IntN(4) > 0 || !grow && r.IntN(4) == 0 {
-				x := &thing{newIdent(name, "", ""), gauge{r.Uint64N(1000), r.Int64N(2)}}
+				x := &thing{newIdent(name, "", ""), gauge{r.Uint64N(1000), r.Int32N(2)}}
 				g := gauge{}
 				if has {
 					g = was.g
