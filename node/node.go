@@ -36,6 +36,8 @@ type Node struct {
 	quarantine atomic.Pointer[quarantine]
 	// phase says what the node does while it has no replica.
 	phase atomic.Pointer[string]
+	// stopping: the last life of raft is at its end, and no other has begun.
+	stopping atomic.Bool
 	ended atomic.Pointer[error] // what Run returned
 
 	mu      sync.Mutex
@@ -302,9 +304,11 @@ func (n *Node) live(ctx context.Context, disk *store.Store) error {
 	if err != nil {
 		return errors.Join(err, disk.Close())
 	}
+	n.stopping.Store(false)
 	n.replica.Store(r)
 	err = r.run(ctx)
 	n.say("this node is stopping")
+	n.stopping.Store(true)
 	n.replica.Store(nil) // before all else: a member that has failed answers nobody
 	r.stop()
 	if closing := disk.Close(); err == nil {

@@ -42,7 +42,7 @@ func (n *Node) status() offset.Status {
 	}
 	r := n.replica.Load()
 	if r == nil {
-		if n.quarantine.Load() != nil {
+		if n.quarantine.Load() != nil || n.stopping.Load() {
 			s.State = "shutdown"
 		}
 		return s
