@@ -1,9 +1,6 @@
 package table
 
-import (
-	"slices"
-	"sort"
-)
+import "slices"
 
 // maxItems is how many items a page holds, and how many pages an inner one.
 // 32 pointers are four cache lines: what a change copies on each level.
@@ -79,7 +76,15 @@ func (p *page[T]) search(o order, k place) (int, bool) {
 
 // route returns the index of the page below that k belongs to.
 func (in *inner[T]) route(o order, k place) int {
-	return sort.Search(len(in.seps), func(i int) bool { return o.compare(in.seps[i], k) > 0 })
+	lo, hi := 0, len(in.seps)
+	for lo < hi {
+		if m := int(uint(lo+hi) >> 1); o.compare(in.seps[m], k) > 0 {
+			hi = m
+		} else {
+			lo = m + 1
+		}
+	}
+	return lo
 }
 
 // get returns the item at k.

@@ -105,7 +105,7 @@ func (t *Table) lostBrokers(claim uint64, topic string) bool {
 		return false
 	}
 	c := t.live.topics.seek(byTopic, place{&ident{topic: topic}, 0}, sieve{})
-	for left := t.step; ; c.next() {
+	for left := stepQueues; ; c.next() {
 		id, ok := c.item()
 		if !ok || id.topic != topic {
 			return false
