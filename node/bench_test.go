@@ -31,7 +31,7 @@ func commitMany(b *testing.B, m *incluster.Member, callers, queues int) {
 	cluster := m.Status().Meta.Cluster
 	work := make(chan struct{}, callers)
 	var group sync.WaitGroup
-	before := metric(m, "proposed_entries_total")
+	before, term := metric(m, "proposed_entries_total"), m.Status().Term
 	b.ResetTimer()
 	for i := range callers {
 		group.Go(func() {
@@ -59,6 +59,7 @@ func commitMany(b *testing.B, m *incluster.Member, callers, queues int) {
 	took := b.Elapsed().Seconds()
 	b.ReportMetric(float64(b.N*queues)/took, "offsets/s")
 	b.ReportMetric((metric(m, "proposed_entries_total")-before)/took, "entries/s")
+	b.ReportMetric(float64(m.Status().Term-term), "elections")
 }
 
 // BenchmarkLinearizableRead has callers share confirmations on the leader.

@@ -47,7 +47,7 @@ type Config struct {
 	// SealBytes is the size at which an entry is sealed. Default: 128 KiB.
 	SealBytes int
 	// InFlight is how many entries are proposed and not yet answered at any
-	// time, 1 to 16. Default: 4 (BenchmarkInFlight).
+	// time, 1 to 16. Default: 3 (BenchmarkInFlight).
 	InFlight int
 	// Timeout bounds a request whose context has no deadline. Default: 5 s.
 	Timeout time.Duration
@@ -201,7 +201,7 @@ func (c Config) withDefaults() Config {
 		c.MaxAppendEntries = 64
 	}
 	def(&c.SealBytes, 128<<10)
-	def(&c.InFlight, 4)
+	def(&c.InFlight, 3)
 	def(&c.Timeout, 5*time.Second)
 	def(&c.Limits.Groups, 1_000_000)
 	def(&c.Limits.Queues, 20_000_000)

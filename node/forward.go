@@ -3,12 +3,17 @@ package node
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/hashicorp/raft"
 
 	"github.com/tidemark-mq/tidemark/offset"
 	"github.com/tidemark-mq/tidemark/transport/peer"
 )
+
+// lastWord is how long a leader that has been replaced has to say that it no
+// longer leads; then what it was sent is unknown.
+const lastWord = 100 * time.Millisecond
 
 // leader returns the calls on the member that leads as far as raft here knows.
 // The error wraps offset.ErrNoLeader, or ErrNotLeader where that is this member.
@@ -57,8 +62,7 @@ func once[T any](ctx context.Context, r *replica, here func(context.Context, *re
 		return none, err
 	}
 	r.counts.forwarded.Add(1)
-	// A leader that was replaced has time to say that it no longer leads.
-	ctx, done := r.whileLeads(ctx, to.ID(), r.config.Timers.Election)
+	ctx, done := r.whileLeads(ctx, to.ID(), lastWord)
 	defer done()
 	return there(ctx, to)
 }

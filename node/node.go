@@ -38,7 +38,7 @@ type Node struct {
 	phase atomic.Pointer[string]
 	// stopping: the last life of raft is at its end, and no other has begun.
 	stopping atomic.Bool
-	ended atomic.Pointer[error] // what Run returned
+	ended    atomic.Pointer[error] // what Run returned
 
 	mu      sync.Mutex
 	running bool               // guarded by mu

@@ -49,6 +49,7 @@ type replica struct {
 
 	transferring sync.Mutex // held during a transfer
 	changing     sync.Mutex // held during a change of the members
+	reloading    sync.Mutex // held while raft's configuration is changed
 
 	failing sync.Once
 	failed  chan struct{} // closed by fail
@@ -126,7 +127,7 @@ func (r *replica) start() {
 	r.cancel = cancel
 	for _, run := range []func(context.Context){
 		r.lead.drain, r.lead.follow, r.proposer.run, func(context.Context) { r.proposer.resolve() },
-		r.here.run, r.there.run, r.catchUp, r.announce, r.compare, r.snapshots, r.guard,
+		r.here.run, r.there.run, r.catchUp, r.announce, r.compare, r.snapshots, r.guard, r.noticeSilence,
 	} {
 		r.group.Go(func() { run(ctx) })
 	}

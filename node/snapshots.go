@@ -106,6 +106,8 @@ func (r *replica) newest() (index, bytes uint64, err error) {
 // setTrailing turns the budget of bytes into raft's count of entries. While
 // members disagree nothing is cut at all.
 func (r *replica) setTrailing() error {
+	r.reloading.Lock()
+	defer r.reloading.Unlock()
 	c := r.raft.ReloadableConfig()
 	c.TrailingLogs = r.disk.EntriesWithin(int64(max(r.config.Snapshots.TrailingBytes, 2*r.cutting.during.Load())))
 	if r.alarm.Load() {
