@@ -120,7 +120,7 @@ var errStopped = errors.New("the reader of the export stopped")
 
 func (e *exporting) targets() iter.Seq[offset.Target] {
 	return func(yield func(offset.Target) bool) {
-		err := e.s.Export(e.s.ctx, e.list, func(p offset.Page) error {
+		err := e.s.export(e.list, func(p offset.Page) error {
 			e.result.Index = p.Meta.Index
 			for _, k := range p.Keys {
 				if slices.Contains(e.without, k.Key.Group) {
