@@ -13,11 +13,14 @@ import (
 // applyHang is how many ticks of the watch one Apply may take.
 const applyHang = 10
 
+// guardTick is the time between two looks. Tests make it shorter.
+var guardTick = time.Second
+
 // guard ends the replica with its cause when it cannot go on: the disk, the
 // FSM, or raft has ended, an Apply hangs, or the member has been removed.
 // Ticks are its own, so that a pause of the whole process is no hang.
 func (r *replica) guard(ctx context.Context) {
-	tick := time.NewTicker(time.Second)
+	tick := time.NewTicker(guardTick)
 	defer tick.Stop()
 	hanging, apply := 0, int64(0)
 	for {
