@@ -13,7 +13,7 @@ import (
 // time of the applying thread. Nothing that an import brings is finer.
 func BenchmarkMergeOfSmallGroups(b *testing.B) {
 	defer ownThread()()
-	const groups, queues = 900_000, 1
+	const groups, queues = 900_000, 4
 	const perChunk = offset.MaxCommits / queues
 	for b.Loop() {
 		t, index := New(testCluster), uint64(1)
