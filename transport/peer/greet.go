@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/tidemark-mq/tidemark/offset"
@@ -97,12 +98,30 @@ func (p *Peer) receive(raw net.Conn) {
 	raw.SetDeadline(time.Now().Add(p.config.HandshakeTimeout))
 	if err := p.admit(c); err != nil {
 		c.Close()
-		p.config.Logger.Warn("refused a connection to the raft port",
-			"member", c.greeting.id, "from", raw.RemoteAddr(), "reason", fmt.Sprintf("%q", err))
+		p.refused(c, err)
 		return
 	}
 	raw.SetDeadline(time.Time{})
 	p.handOver(c)
+}
+
+// refused logs why a connection was not let in; what strangers are told of
+// takes no line from members.
+func (p *Peer) refused(c *conn, reason error) {
+	lines := &p.strangers
+	if c.greeting.id != "" {
+		lines = &p.members
+	}
+	if quiet, ok := lines.take(time.Now()); ok {
+		p.config.Logger.Warn("refused a connection to the raft port",
+			"member", c.greeting.id, "from", c.RemoteAddr(), "reason", quoted(reason), "not_logged_before", quiet)
+	}
+}
+
+// quoted keeps what the other side said from forging a line.
+func quoted(err error) string {
+	s := strconv.Quote(err.Error())
+	return s[1 : len(s)-1]
 }
 
 // admit reads the greeting and answers it; an error ends the connection.

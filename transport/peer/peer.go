@@ -20,6 +20,9 @@ type Peer struct {
 	books     *books
 	// raft and calls take connections over from their handshake.
 	raft, calls *queue
+	// The lines on connections that were not taken: of strangers, of members,
+	// and for want of room.
+	strangers, members, full ration
 
 	mu      sync.Mutex // guards what follows
 	remotes map[string]*Remote
@@ -92,7 +95,10 @@ func (p *Peer) acceptAll(ctx context.Context, group *sync.WaitGroup) error {
 		wait = 0
 		if !p.books.reserve(p.config.MaxConns) {
 			raw.Close()
-			p.config.Logger.Warn("closed a connection to the raft port: all are taken", "from", raw.RemoteAddr(), "most", p.config.MaxConns)
+			if quiet, ok := p.full.take(time.Now()); ok {
+				p.config.Logger.Warn("closed a connection to the raft port: all are taken",
+					"from", raw.RemoteAddr(), "most", p.config.MaxConns, "not_logged_before", quiet)
+			}
 			continue
 		}
 		group.Go(func() { p.receive(raw) })
