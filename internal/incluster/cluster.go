@@ -108,6 +108,7 @@ func create(tb testing.TB, n int, tcp bool, options []Option) *Cluster {
 	tb.Helper()
 	seed := time.Now().UnixNano()
 	c := &Cluster{TB: tb, Net: memnet.New(seed), logs: &logs{}, tcp: tcp}
+	tb.TempDir() // the first call: folders are removed after the members have stopped
 	tb.Cleanup(func() {
 		c.Stop()
 		if tb.Failed() {
