@@ -37,6 +37,9 @@ func (t *Table) act(a *offset.Act, step uint32, ch *Changes) offset.ActResult {
 	}
 	w := &work{t: t, a: a, ch: ch, left: t.step}
 	switch rec := t.acts.find(a.ID); {
+	case t.imp != nil && t.imp.status.ID == a.ID: // the import needs its record until it ends
+		refused.Code = offset.CodeImportBusy
+		return refused
 	case rec != nil && (rec.Result.Done || step != rec.Result.Next):
 		return rec.Result
 	case rec != nil:

@@ -216,6 +216,9 @@ func (g *gen) actOp() op {
 	default:
 		return g.importOp(a)
 	}
+	if g.p.imp != nil && g.IntN(30) == 0 {
+		a.ID = g.p.imp.ID
+	}
 	return op{act: a}
 }
 

@@ -171,6 +171,8 @@ func (p *plain) act(a *offset.Act, step uint32) offset.ActResult {
 	rec := p.find(a.ID)
 	fresh := rec == nil
 	switch {
+	case p.imp != nil && p.imp.ID == a.ID:
+		return offset.ActResult{Code: offset.CodeImportBusy, Index: p.index, Done: true}
 	case rec != nil && (rec.res.Done || step != rec.res.Next):
 		return rec.res
 	case rec == nil && (step > 0 || a.Base < p.evicted):
