@@ -76,12 +76,12 @@ func (n *node) insert(i int, q queue, room int) {
 	n.queues = slices.Insert(n.queues, i, q)
 }
 
-// halve splits the upper half off.
+// halve splits the upper half off. The gauge stays what the tree knows of n: a
+// page that is measured meanwhile counts n by it, until n is put back.
 func (n *node) halve() *node {
 	m := len(n.queues) / 2
 	right := &node{id: n.id, gen: n.gen, first: n.queues[m].id(), queues: slices.Clone(n.queues[m:])}
 	n.queues = slices.Clone(n.queues[:m])
-	n.measure()
 	right.measure()
 	return right
 }
