@@ -7,12 +7,7 @@ import "github.com/tidemark-mq/tidemark/offset"
 func (w *work) clone(c *offset.Clone) bool {
 	var brokers []string
 	if g := w.t.live.live[c.From]; g != nil && c.From != c.To {
-		for p := range g.all {
-			if c.HasBroker && p.id.broker != c.Broker || w.rec.Begun && p.id.broker < w.rec.Cursor.Broker {
-				continue
-			}
-			brokers = append(brokers, p.id.broker)
-		}
+		brokers = w.brokers(g, c.HasBroker, c.Broker)
 	}
 	for _, b := range brokers {
 		if !w.cloneRuns(c, b) {

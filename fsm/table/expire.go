@@ -39,11 +39,7 @@ func (w *work) moved(g *ref, seen uint64) bool {
 // expireGroup removes what is left of a group; its floor moves with each entry.
 func (w *work) expireGroup(g *ref) bool {
 	name, done, changed := g.first.id.group, true, w.rec.Result.Changed
-	var brokers []string
-	for p := range g.all {
-		brokers = append(brokers, p.id.broker)
-	}
-	for _, b := range brokers {
+	for _, b := range w.brokers(g, false, "") {
 		if done = w.removeRuns(name, b, ""); !done {
 			break
 		}

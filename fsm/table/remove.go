@@ -53,19 +53,22 @@ func (w *work) removeGroup(s *offset.Scope) bool {
 	if g == nil {
 		return true
 	}
-	var brokers []string
-	for p := range g.all {
-		if s.HasBroker && p.id.broker != s.Broker || w.rec.Begun && p.id.broker < w.rec.Cursor.Broker {
-			continue
-		}
-		brokers = append(brokers, p.id.broker)
-	}
-	for _, b := range brokers {
+	for _, b := range w.brokers(g, s.HasBroker, s.Broker) {
 		if !w.removeRuns(s.Group, b, s.Topic) {
 			return false
 		}
 	}
 	return true
+}
+
+// brokers names the brokers of a group, all or one, that the act has not passed yet.
+func (w *work) brokers(g *ref, hasBroker bool, broker string) (list []string) {
+	for p := range g.all {
+		if b := p.id.broker; (!hasBroker || b == broker) && !(w.rec.Begun && b < w.rec.Cursor.Broker) {
+			list = append(list, b)
+		}
+	}
+	return list
 }
 
 // removeTopic goes through the groups of a topic in the order of their names.
