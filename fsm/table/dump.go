@@ -13,17 +13,17 @@ func (r *Root) Topics(yield func(*TopicState) error) error {
 func (v *view) dump(staged bool, yield func(*TopicState) error) error {
 	out := TopicState{Staged: staged}
 	all := func(*part) (sieve, bool) { return sieve{}, true }
-	last := ""
+	last := (*ident)(nil)
 	for c := v.groups.all(sieve{}); ; c.next() {
 		id, ok := c.item()
 		switch {
 		case !ok:
 			return nil
-		case id.group == last: // on another broker
+		case last != nil && id.group == last.group: // on another broker
 			continue
 		}
-		last = id.group
-		m := v.merge(last, all, "", nil)
+		last = id
+		m := v.merge(id.group, all, "", nil)
 		for {
 			p, n := m.next()
 			if n == nil {

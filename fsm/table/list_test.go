@@ -155,3 +155,21 @@ func TestManyQueues(t *testing.T) {
 		t.Fatal("the test is to have several nodes")
 	}
 }
+
+// TestEmptyNames: the empty name is a name like any other, also where none is
+// let in; else a snapshot would lack what the table holds.
+func TestEmptyNames(t *testing.T) {
+	s := newScript(t)
+	keys := []offset.Key{{}, {MessageQueue: offset.MessageQueue{Topic: "t"}}, {Group: "g"}, qkey("g", "t", 0)}
+	for i, k := range keys {
+		s.wantCode("a commit", s.commit(k, int64(i)+1, 0).Code, offset.CodeOK)
+	}
+	s.Publish()
+	r := reload(t, s.Root(), stepQueues).Root()
+	s.want("the digest after a reload", r.Digest(), s.Root().Digest())
+	for i, k := range keys {
+		s.want("the offset", r.Get(k).Position.Offset, int64(i)+1)
+	}
+	s.want("rows", len(r.List(&offset.List{What: offset.ListKeys}).Keys), len(keys))
+	s.want("rows of a topic", len(r.List(&offset.List{What: offset.ListKeys, Topic: "t"}).Keys), 2)
+}

@@ -124,15 +124,15 @@ func (w *walk) topic() {
 	if w.l.After != nil {
 		k.group = w.l.After.Group
 	}
-	last := ""
+	last := (*ident)(nil)
 	for c := w.r.live.topics.seek(byTopic, place{&k, 0}, sieve{}); !w.stop; c.next() {
 		id, ok := c.item()
 		if !ok || id.topic != w.l.Topic {
 			return
 		}
-		if id.group != last && (!w.l.HasBroker || id.broker == w.l.Broker) {
-			last = id.group
-			w.group(last)
+		if (last == nil || id.group != last.group) && (!w.l.HasBroker || id.broker == w.l.Broker) {
+			last = id
+			w.group(id.group)
 		}
 	}
 }
