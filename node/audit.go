@@ -62,20 +62,27 @@ func (a *audit) open() error {
 	return nil
 }
 
-// line is the form of a record in the file.
+// auditLine is the form of a record in the file; fsm.Record says what each means.
 type auditLine struct {
-	Index     uint64       `json:"index"`
-	Time      string       `json:"time"`
-	Principal string       `json:"principal,omitempty"`
-	From      string       `json:"from,omitempty"`
-	What      string       `json:"what"`
-	Since     uint64       `json:"since,omitempty"`
-	Detail    string       `json:"detail,omitempty"`
-	Result    string       `json:"result,omitempty"`
-	Step      uint32       `json:"step,omitempty"`
-	Changed   uint64       `json:"changed,omitempty"`
-	Kept      uint64       `json:"kept,omitempty"`
-	Keys      []auditedKey `json:"keys,omitempty"`
+	Index     uint64 `json:"index"`
+	Time      string `json:"time"`
+	Principal string `json:"principal,omitempty"`
+	From      string `json:"from,omitempty"`
+	What      string `json:"what"`
+	Since     uint64 `json:"since,omitempty"`
+	// Act is the id of an act: what the lines of a cut act, of an import and of
+	// resends have in common.
+	Act    string `json:"act,omitempty"`
+	Detail string `json:"detail,omitempty"`
+	Result string `json:"result,omitempty"`
+	// Answered is there if the answer is that of an earlier entry: nothing was
+	// done at this one.
+	Answered uint64       `json:"answered,omitempty"`
+	Step     uint32       `json:"step,omitempty"`
+	Changed  uint64       `json:"changed,omitempty"`
+	Total    uint64       `json:"total,omitempty"`
+	Kept     uint64       `json:"kept,omitempty"`
+	Keys     []auditedKey `json:"keys,omitempty"`
 }
 
 type auditedKey struct {
@@ -153,7 +160,13 @@ func lineOf(r fsm.Record) auditLine {
 	l := auditLine{
 		Index: r.Index, Time: time.UnixMilli(r.Time).UTC().Format(time.RFC3339Nano),
 		Principal: text(r.Principal), From: text(r.From), What: r.What, Since: r.Since,
-		Detail: text(r.Detail), Step: r.Step, Changed: r.Changed, Kept: r.Kept,
+		Detail: text(r.Detail), Step: r.Step, Changed: r.Changed, Total: r.Total, Kept: r.Kept,
+	}
+	if !r.Act.IsZero() {
+		l.Act = r.Act.String()
+	}
+	if r.Answered != r.Index {
+		l.Answered = r.Answered
 	}
 	l.Result = "ok"
 	if r.Code != offset.CodeOK {
