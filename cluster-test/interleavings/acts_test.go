@@ -139,6 +139,10 @@ func TestAResetOfOneQueueWhileThreeConsumersRunSixteen(t *testing.T) {
 		w.mark()
 	}
 	ask.Until(t, "everybody goes on", func() bool {
+		s, _, err := cl.Fetch(call, ask.Default, target)
+		if err != nil || s[0].Position.Offset <= 5 {
+			return false
+		}
 		for _, w := range workers {
 			if !w.above(1) {
 				return false
