@@ -1,6 +1,8 @@
 package fsm
 
 import (
+	"slices"
+
 	"github.com/hashicorp/raft"
 
 	"github.com/tidemark-mq/tidemark/fsm/entry"
@@ -128,6 +130,7 @@ func (b *batch) request(r *entry.Request, a *Answer) {
 	case r.Act != nil:
 		ch := b.collect()
 		a.Act = b.table.Act(r.Act, r.Step, ch)
+		a.Act.Names = slices.Clone(a.Act.Names) // the state remembers the others
 		if ch != nil {
 			b.record(r, actRecord(r.Act, r.Step, &a.Act), ch)
 		}
