@@ -60,6 +60,44 @@ func TestTransferIsRefused(t *testing.T) {
 	leader.MustCommit(incluster.Key("g", 1), 1)
 }
 
+// TestATransferToWhoIsDownStopsNothing: it is refused, and commits go on
+// meanwhile, without a pause for it.
+func TestATransferToWhoIsDownStopsNothing(t *testing.T) {
+	c := incluster.Start(t, 3)
+	leader := c.Leader()
+	rest := c.Followers(leader)
+	up, down := rest[0], rest[1]
+	name := down.Name
+	down.Kill()
+	done := make(chan error, 1)
+	go func() {
+		_, _, err := leader.Node().Transfer(within(t, incluster.Patience), incluster.Operator, name)
+		done <- err
+	}()
+	var longest time.Duration
+	commits := 0
+	for running := true; running; commits++ {
+		began := time.Now()
+		up.MustCommit(incluster.Key("g", 1), int64(commits+1))
+		longest = max(longest, time.Since(began))
+		select {
+		case err := <-done:
+			running = false
+			if !errors.Is(err, offset.ErrDenied) {
+				t.Errorf("got %v, want %v", err, offset.ErrDenied)
+			}
+		default:
+		}
+	}
+	t.Logf("%d commits, the longest %v", commits, longest)
+	if longest > 250*time.Millisecond {
+		t.Errorf("a commit took %v while a transfer that cannot be was asked for", longest)
+	}
+	if now := c.Leader(); now != leader {
+		t.Errorf("%s leads, want %s", now.Name, leader.Name)
+	}
+}
+
 // TestACleanStopHandsLeadershipOver: the others need no election timeout.
 func TestACleanStopHandsLeadershipOver(t *testing.T) {
 	c := incluster.Start(t, 3)

@@ -233,6 +233,9 @@ func (r *replica) removeMember(ctx context.Context, who string) error {
 	if s.Suffrage == raft.Voter && voters == 1 {
 		return offset.Errorf(offset.ErrInvalid, "%s is the only voter; without it the cluster is gone", s.ID)
 	}
+	if err := r.bearable(ctx, s, servers); err != nil {
+		return err
+	}
 	if s.ID == raft.ServerID(r.id) {
 		if _, err := r.handOver(ctx, ""); err != nil {
 			return err
@@ -247,4 +250,39 @@ func (r *replica) removeMember(ctx context.Context, who string) error {
 		r.config.Logger.Warn("the announcement of a removed member stays for now", "member", string(s.ID), "error", err)
 	}
 	return nil
+}
+
+// bearable refuses the removal of a voter that would leave too few voters that
+// answer: the change could not be committed, nor anything after it.
+func (r *replica) bearable(ctx context.Context, gone raft.Server, servers []raft.Server) error {
+	if gone.Suffrage != raft.Voter {
+		return nil
+	}
+	rest := slices.DeleteFunc(slices.Clone(servers), func(s raft.Server) bool { return s.ID == gone.ID || s.Suffrage != raft.Voter })
+	bound, cancel := context.WithTimeout(ctx, 2*r.config.Timers.Election)
+	defer cancel()
+	began := time.Now()
+	for {
+		ok, news := r.acks.confirmed(raft.ServerID(r.id), rest, r.raft.CurrentTerm(), began)
+		if ok {
+			return nil
+		}
+		select {
+		case <-news:
+		case <-bound.Done():
+			silent := r.silent(rest, began)
+			return offset.Errorf(offset.ErrDenied, "without %s there would be %d voters, and of these %s does not answer, so the cluster would stand still; bring that one back, or remove it first",
+				gone.ID, len(rest), strings.Join(silent, ", "))
+		}
+	}
+}
+
+// silent names the members that have answered nothing that was sent since.
+func (r *replica) silent(servers []raft.Server, since time.Time) (names []string) {
+	for _, s := range servers {
+		if a, _ := r.acks.of(s.ID, r.raft.CurrentTerm()); s.ID != raft.ServerID(r.id) && a.sent.Before(since) {
+			names = append(names, string(s.ID))
+		}
+	}
+	return names
 }

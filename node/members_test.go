@@ -294,3 +294,29 @@ func TestWithoutAMajorityNobodyStops(t *testing.T) {
 	}
 	c.Until("the alarm ends", func() bool { return metric(leader, "digest_alarm") == 0 })
 }
+
+// TestARemovalThatWouldEndTheClusterIsRefused: with one of three voters down,
+// taking another out would leave two, of which one answers.
+func TestARemovalThatWouldEndTheClusterIsRefused(t *testing.T) {
+	c := incluster.Start(t, 3)
+	leader := c.Leader()
+	rest := c.Followers(leader)
+	up, down := rest[0], rest[1]
+	upID, downID := up.ID(), down.ID()
+	down.Kill()
+	for _, who := range []string{upID, leader.ID()} {
+		_, err := up.Node().RemoveMember(within(t, incluster.Patience), incluster.Operator, who)
+		if !errors.Is(err, offset.ErrDenied) || !strings.Contains(err.Error(), downID) {
+			t.Errorf("removing %s: %v; want %v that names %s", who, err, offset.ErrDenied, downID)
+		}
+	}
+	leader.MustCommit(incluster.Key("g", 1), 1)
+	if n := voters(leader); n != 3 || c.Leader() != leader {
+		t.Errorf("%d voters after refused removals, want 3 and the same leader", n)
+	}
+	if _, err := up.Node().RemoveMember(within(t, incluster.Patience), incluster.Operator, downID); err != nil {
+		t.Errorf("removing the one that is down: %v", err)
+	}
+	c.Until("there are two voters", func() bool { return voters(leader) == 2 })
+	leader.MustCommit(incluster.Key("g", 1), 2)
+}

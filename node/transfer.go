@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -34,10 +35,12 @@ func (n *Node) Transfer(ctx context.Context, p auth.Principal, to string) (strin
 	return got.leader, n.orMeta(got.meta), err
 }
 
-// handOver stops proposing, waits until nothing is in flight and the target
-// holds the whole log, and only then asks raft: a transfer towards a member
-// that lags leaves raft in transfer for ever if leadership is lost meanwhile.
-// What waits to be proposed is kept, and told to go to the new leader.
+// handOver waits until the target is close behind, stops proposing, waits until
+// nothing is in flight and the target holds the whole log, and only then asks
+// raft: a transfer towards a member that lags leaves raft in transfer for ever
+// if leadership is lost meanwhile. What waits to be proposed is kept, and told
+// to go to the new leader. Towards a member that is down, or far behind, nothing
+// stops.
 func (r *replica) handOver(ctx context.Context, to string) (handed, error) {
 	if !r.transferring.TryLock() {
 		return handed{}, offset.Errorf(offset.ErrBusy, "another transfer is under way")
@@ -46,6 +49,9 @@ func (r *replica) handOver(ctx context.Context, to string) (handed, error) {
 	if r.config.Unsafe.RawTransfer {
 		return r.handOverRaw(ctx, to)
 	}
+	if err := r.promising(ctx, to); err != nil {
+		return handed{}, err
+	}
 	bound, cancel := context.WithTimeout(ctx, r.drainTime())
 	defer cancel()
 	resume, err := r.proposer.stop(bound)
@@ -53,7 +59,7 @@ func (r *replica) handOver(ctx context.Context, to string) (handed, error) {
 	if err != nil {
 		return handed{}, offset.Errorf(offset.ErrBusy, "what was proposed did not come to an end within %v; transfer later", r.drainTime())
 	}
-	target, err := r.caughtUpVoter(bound, to)
+	target, err := r.caughtUpVoter(bound, to, func(sent time.Time) bool { return time.Since(sent) < r.config.Timers.Election })
 	if err != nil {
 		return handed{}, err
 	}
@@ -66,6 +72,23 @@ func (r *replica) handOver(ctx context.Context, to string) (handed, error) {
 		return handed{}, offset.Errorf(offset.ErrBusy, "leadership was not taken over by %s: %v; this member leads on", target.ID, err)
 	}
 	return handed{}, offset.Errorf(offset.ErrOutcomeUnknown, "leadership was lost during the transfer: %v; ask for the status", err)
+}
+
+// promising tells whether a transfer may be begun: whether a voter holds what
+// this member holds now, commits going on.
+func (r *replica) promising(ctx context.Context, to string) error {
+	bound, cancel := context.WithTimeout(ctx, r.drainTime())
+	defer cancel()
+	began := time.Now()
+	_, err := r.caughtUpVoter(bound, to, began.Before)
+	if !errors.Is(err, offset.ErrBusy) {
+		return err
+	}
+	candidates, gone := r.candidates(to)
+	if silent := r.silent(candidates, began); gone == nil && len(silent) == len(candidates) {
+		return offset.Errorf(offset.ErrDenied, "%s does not answer, and so cannot take over; see `tidemark cluster status`", strings.Join(silent, ", "))
+	}
+	return err
 }
 
 // drainTime bounds how long requests wait for a transfer to begin.
@@ -82,8 +105,9 @@ func (r *replica) handOverRaw(ctx context.Context, to string) (handed, error) {
 	return handed{}, offset.ErrNotFound
 }
 
-// caughtUpVoter waits until a voter that may take over holds the whole log.
-func (r *replica) caughtUpVoter(ctx context.Context, to string) (raft.Server, error) {
+// caughtUpVoter waits until a voter that may take over holds the whole log, and
+// has answered what was sent lately enough.
+func (r *replica) caughtUpVoter(ctx context.Context, to string, lately func(sent time.Time) bool) (raft.Server, error) {
 	candidates, err := r.candidates(to)
 	if err != nil {
 		return raft.Server{}, err
@@ -94,7 +118,7 @@ func (r *replica) caughtUpVoter(ctx context.Context, to string) (raft.Server, er
 		for _, s := range candidates {
 			var a ack
 			a, changed = r.acks.of(s.ID, term)
-			if a.match >= last && time.Since(a.sent) < r.config.Timers.Election {
+			if a.match >= last && lately(a.sent) {
 				return s, nil
 			}
 		}
@@ -123,7 +147,10 @@ func (r *replica) candidates(to string) ([]raft.Server, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, offset.Errorf(offset.ErrNotFound, "no voter other than the leader is %q; `cluster status` lists the members", to)
+		if to == "" {
+			return nil, offset.Errorf(offset.ErrNotFound, "there is no voter beside the leader")
+		}
+		return nil, offset.Errorf(offset.ErrNotFound, "no voter other than the leader is %q; `tidemark cluster status` lists the members", to)
 	}
 	return found, nil
 }
