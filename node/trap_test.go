@@ -424,7 +424,7 @@ func TestTrapWaitingForTheCommitIndex(t *testing.T) {
 func TestTrapAppendsHaveNoByteBound(t *testing.T) {
 	const bound = 4 << 20
 	show := func(t *testing.T, library bool) float64 {
-		c := incluster.Start(t, 3, func(m *incluster.Member) { m.Config.Unsafe.LibraryAppends = library })
+		c := incluster.Start(t, 3, patient, func(m *incluster.Member) { m.Config.Unsafe.LibraryAppends = library })
 		leader := c.Leader()
 		away := c.Followers(leader)[0]
 		meta := leader.MustCommit(incluster.Key("g", 0), 1)
