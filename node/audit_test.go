@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/tidemark-mq/tidemark/fsm"
+	"github.com/tidemark-mq/tidemark/fsm/table"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -31,7 +32,7 @@ func TestAuditLines(t *testing.T) {
 	}
 	forged := "x\n{\"index\":1}\xff"
 	a.write(fsm.Record{Index: 7, Time: 1000, Principal: forged, What: "remove", Detail: "group \"g\"", Code: offset.CodeSuperseded, Kept: 3})
-	a.write(fsm.Record{Index: 9, What: "set", Keys: []fsm.Change{{
+	a.write(fsm.Record{Index: 9, What: "set", Keys: []table.Change{{
 		Key:   offset.Key{Group: "g", MessageQueue: offset.MessageQueue{Topic: "t"}},
 		After: offset.KeyState{Exists: true, Position: offset.Position{Offset: 4}},
 	}}})
