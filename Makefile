@@ -10,6 +10,8 @@ TIMEOUT   ?= 20m
 FUZZTIME  ?= 20s
 BENCH     ?= .
 BENCHTIME ?= 1s
+FULL      ?=
+PARTS     ?=
 PREFIX    ?= /usr/local
 NODES     ?= 3
 BREAK     ?=
@@ -79,7 +81,12 @@ fuzz: ## run each fuzz target for FUZZTIME (20s)
 	done
 
 .PHONY: bench
-bench: ## run the benchmarks (BENCH=pattern, BENCHTIME=1s)
+bench: build ## measure a cluster on this machine, and print one table (FULL=--full takes an hour; PARTS="load import queues failover go")
+	@go build -o $(bin)/ ./bench/...
+	@BENCH_BIN=$(CURDIR)/$(bin) bench/bench.sh $(FULL) $(PARTS)
+
+.PHONY: bench-go
+bench-go: ## run the Go benchmarks (BENCH=pattern, BENCHTIME=1s)
 	@go test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -timeout 2h $(TESTFLAGS) ./...
 
 .PHONY: soak

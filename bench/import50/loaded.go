@@ -163,7 +163,7 @@ func (t *trial) killLeader(ctx context.Context, c *client.Client, w *watcher) (l
 		return "", fmt.Errorf("the import was over before the leader could be killed (%v)", err)
 	}
 	w.pause(leader)
-	if _, err := t.cluster.Sh("kill", leader); err != nil {
+	if err := t.cluster.Kill(ctx, leader); err != nil {
 		return "", err
 	}
 	row("leader killed with SIGKILL", "at chunk %d of %d", st.Import.Next, st.Import.Chunks)
@@ -197,17 +197,23 @@ func (t *trial) resumable(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-// applied tells the longest Apply of all nodes.
+// applied tells the longest Apply of the leader, and of the others, who apply
+// up to 16 entries at once where they catch up.
 func (t *trial) applied(ctx context.Context) error {
-	var longest float64
+	var longest, others float64
 	for _, n := range nodes.Names {
 		m, err := t.cluster.Metrics(ctx, n)
 		if err != nil {
 			return err
 		}
-		longest = max(longest, m["tidemark_apply_longest_seconds"])
+		if took := m["tidemark_apply_longest_seconds"]; m["tidemark_leader"] == 1 {
+			longest = max(longest, took)
+		} else {
+			others = max(others, took)
+		}
 	}
-	t.bound("longest Apply of any node under load", longest, 0.050, "%.1f ms", 1e3*longest)
+	t.bound("longest Apply of the second leader, under load", longest, 0.050, "%.1f ms", 1e3*longest)
+	row("longest Apply of the others, who catch up by up to 16 entries at once", "%.1f ms", 1e3*others)
 	return nil
 }
 

@@ -86,7 +86,7 @@ func measure(f flags, cluster *nodes.Cluster, w work) error {
 	}
 	slices.SortFunc(results, func(a, b result) int { return int(a.rate - b.rate) })
 	m := results[len(results)/2]
-	fmt.Printf("| %s | %.0f/s (%.0f to %.0f) | p50 %v, p99 %v, max %v |\n", w, m.rate, results[0].rate, results[len(results)-1].rate,
+	fmt.Printf("| load: %s | %.0f/s (%.0f to %.0f), p50 %v, p99 %v, max %v |\n", w, m.rate, results[0].rate, results[len(results)-1].rate,
 		latency.Round(m.took.Of(0.5)), latency.Round(m.took.Of(0.99)), latency.Round(m.took.Of(1)))
 	return nil
 }

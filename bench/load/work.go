@@ -28,7 +28,7 @@ func (w work) String() string {
 		keys = fmt.Sprintf("%d offsets", w.batch)
 	}
 	what := map[string]string{"commit": "commits", "read": "linearizable reads"}[w.what]
-	return fmt.Sprintf("%s, %s a request, callers sharing a Client: %d", what, keys, w.callers)
+	return fmt.Sprintf("%s, %s a request, from %d callers of one Client", what, keys, w.callers)
 }
 
 func parse(text string) (w work, err error) {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -131,8 +132,30 @@ func (c *Cluster) Ready(ctx context.Context, name string) error {
 	return err
 }
 
-// AwaitReady asks until the node serves, and tells how long that took.
+// Kill ends a node with SIGKILL, and waits until its address is free: the
+// kernel takes its time over a large process that it has declared dead.
+func (c *Cluster) Kill(ctx context.Context, name string) error {
+	if _, err := c.Sh("kill", name); err != nil {
+		return err
+	}
+	for {
+		l, err := net.Listen("tcp", c.API(name))
+		if err == nil {
+			return l.Close()
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+// AwaitReady asks until the node serves, for five minutes at most, and tells
+// how long that took.
 func (c *Cluster) AwaitReady(ctx context.Context, name string) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
 	began := time.Now()
 	for {
 		call, cancel := context.WithTimeout(ctx, time.Second)
@@ -186,8 +209,10 @@ func (c *Cluster) Memory(ctx context.Context, name string) (Memory, error) {
 	if err != nil {
 		return Memory{}, err
 	}
-	if _, err := get(ctx, "http://"+c.Ops(name)+"/debug/pprof/heap?gc=1"); err != nil {
-		return Memory{}, err
+	for range 3 { // what pools hold goes with the second
+		if _, err := get(ctx, "http://"+c.Ops(name)+"/debug/pprof/heap?gc=1"); err != nil {
+			return Memory{}, err
+		}
 	}
 	after, err := c.Metrics(ctx, name)
 	return Memory{Heap: after["go_memstats_heap_alloc_bytes"], Resident: before["process_resident_memory_bytes"]}, err

@@ -32,7 +32,7 @@ func (t *trial) restarts(ctx context.Context) error {
 
 // restart kills a node, starts it, and tells how long it took to serve.
 func (t *trial) restart(ctx context.Context, name string) (time.Duration, error) {
-	if _, err := t.cluster.Sh("kill", name); err != nil {
+	if err := t.cluster.Kill(ctx, name); err != nil {
 		return 0, err
 	}
 	began := time.Now()
