@@ -22,7 +22,7 @@ func NewBuilder(rest *Rest) *Builder {
 	t := New(rest.Cluster)
 	t.index, t.time, t.lastAct, t.level = rest.Index, rest.Time, rest.LastAct, rest.Level
 	t.live.base = rest.Base
-	t.floors = &floors{all: rest.FloorOfAll, at: map[scope]uint64{}, gen: t.gen}
+	t.floors = &floors{all: rest.FloorOfAll, at: map[scope]uint64{}, gen: t.gen, limit: t.floors.limit}
 	for _, f := range rest.Floors {
 		t.floors.append(f)
 	}

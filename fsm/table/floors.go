@@ -4,8 +4,6 @@ import (
 	"maps"
 	"slices"
 	"sort"
-
-	"github.com/tidemark-mq/tidemark/offset"
 )
 
 // floors hold, for each of the last scopes that lost keys, the index of the last
@@ -20,6 +18,8 @@ type floors struct {
 	at   map[scope]uint64
 	sum  sum
 	gen  uint64
+	// limit is Bounds.Floors.
+	limit int
 }
 
 // scope is a group or a topic.
@@ -41,14 +41,14 @@ func (f *floors) own(gen uint64) *floors {
 	if f.gen == gen {
 		return f
 	}
-	return &floors{f.all, slices.Clone(f.list), maps.Clone(f.at), f.sum, gen}
+	return &floors{f.all, slices.Clone(f.list), maps.Clone(f.at), f.sum, gen, f.limit}
 }
 
 // move raises the floor of a scope to index; the oldest scope makes room.
 func (f *floors) move(sc scope, index uint64) {
 	if was, ok := f.at[sc]; ok {
 		f.remove(sc, was)
-	} else if len(f.list) >= offset.MaxFloors {
+	} else if len(f.list) >= f.limit {
 		oldest := f.list[0]
 		f.all = max(f.all, oldest.Index)
 		f.remove(scope{oldest.Topic, oldest.Name}, oldest.Index)

@@ -33,7 +33,7 @@ func (p *plain) remove(a *offset.Act, rec *plainAct) bool {
 		return (s.Group == "" || k.Group == s.Group) && (s.Topic == "" || k.Topic == s.Topic) &&
 			(s.Group == "" || !s.HasBroker || k.Broker == s.Broker) && (!s.HasQueue || k.QueueID == s.QueueID)
 	}
-	left, did, done := p.step, false, true
+	left, did, done := p.bounds.Step, false, true
 	floor := p.floor(s.Group, s.Topic)
 	passed := "" // a pair of another broker counts one, once
 	for _, k := range p.scan(rec, in, order) {
@@ -83,7 +83,7 @@ func (p *plain) clone(a *offset.Act, rec *plainAct) bool {
 	in := func(k offset.Key) bool {
 		return k.Group == c.From && (c.Topic == "" || k.Topic == c.Topic) && (!c.HasBroker || k.Broker == c.Broker)
 	}
-	left := p.step
+	left := p.bounds.Step
 	for _, k := range p.scan(rec, in, byBrokerFirst) {
 		if left == 0 {
 			return false
@@ -105,7 +105,7 @@ func (p *plain) clone(a *offset.Act, rec *plainAct) bool {
 }
 
 func (p *plain) expire(a *offset.Act, rec *plainAct) bool {
-	left := p.step
+	left := p.bounds.Step
 	for rec.item < len(a.Expire.Groups) {
 		if left <= 0 {
 			return false

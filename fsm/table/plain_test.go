@@ -14,7 +14,7 @@ type plain struct {
 	time     int64
 	lastAct  uint64
 	evicted  uint64
-	step     int
+	bounds   Bounds
 	busy     bool
 	keys     map[offset.Key]offset.Position
 	floorAll uint64
@@ -35,7 +35,7 @@ type plainAct struct {
 }
 
 func newPlain(cluster offset.ClusterID, step int) *plain {
-	return &plain{cluster: cluster, step: step, keys: map[offset.Key]offset.Position{}}
+	return &plain{cluster: cluster, bounds: Bounds{offset.MaxActs, offset.MaxFloors, step}, keys: map[offset.Key]offset.Position{}}
 }
 
 func (p *plain) begin(index uint64, ms int64) {
@@ -54,7 +54,7 @@ func (p *plain) floor(group, topic string) uint64 {
 
 func (p *plain) moveFloor(topic bool, name string) {
 	p.floors = slices.DeleteFunc(p.floors, func(f Floor) bool { return f.Topic == topic && f.Name == name })
-	if len(p.floors) == offset.MaxFloors {
+	if len(p.floors) == p.bounds.Floors {
 		p.floorAll = max(p.floorAll, p.floors[0].Index)
 		p.floors = p.floors[1:]
 	}
@@ -152,7 +152,7 @@ func (p *plain) remember(a *plainAct) {
 	if p.find(a.id) != nil {
 		return
 	}
-	if len(p.acts) == offset.MaxActs {
+	if len(p.acts) == p.bounds.Acts {
 		i := slices.IndexFunc(p.acts, func(a *plainAct) bool { return a.res.Done })
 		p.evicted = max(p.evicted, p.acts[i].first)
 		p.acts = slices.Delete(p.acts, i, i+1)

@@ -70,17 +70,23 @@ func reload(tb testing.TB, r *Root, step int) *Table {
 // TestHistories runs random histories on the table and on the plain model: every
 // answer and everything that can be read is the same; a replay, and a restart
 // from a snapshot at any point, end in the same state. Expiries need a step that
-// is above what they count of a group.
+// is above what they count of a group; small windows forget acts and floors.
 func TestHistories(t *testing.T) {
+	bounds := []Bounds{
+		{offset.MaxActs, offset.MaxFloors, 5},
+		{2 * maxUnderway, 2, expireGroup + 2},
+		{2 * maxUnderway, 1, 40},
+	}
 	for i := range 60 {
-		t.Run(fmt.Sprint(i), func(t *testing.T) { history(t, seedOf(t), [...]int{5, expireGroup + 2, 40}[i%3], 120) })
+		t.Run(fmt.Sprint(i), func(t *testing.T) { history(t, seedOf(t), bounds[i%len(bounds)], 120) })
 	}
 }
 
-func history(t *testing.T, seed uint64, step, entries int) {
-	p := newPlain(testCluster, step)
+func history(t *testing.T, seed uint64, bounds Bounds, entries int) {
+	p := newPlain(testCluster, bounds.Step)
+	p.bounds = bounds
 	g := newGen(seed, p)
-	tab := newTestTable(step)
+	tab := NewBounded(testCluster, bounds)
 	var log []logEntry
 	restarted := map[int]*Table{}
 	for i := range entries {
@@ -107,14 +113,16 @@ func history(t *testing.T, seed uint64, step, entries int) {
 		}
 		if g.IntN(20) == 0 {
 			tab.Publish()
-			restarted[i] = reload(t, tab.Root(), step)
+			r := reload(t, tab.Root(), bounds.Step)
+			r.acts.limit, r.floors.limit = bounds.Acts, bounds.Floors
+			restarted[i] = r
 			if d, w := restarted[i].Digest(), tab.Digest(); d != w {
 				t.Fatalf("reloaded at %d: digest %s, want %s", i, d, w)
 			}
 		}
 	}
 	tab.Publish()
-	again := replay(newTestTable(step), log)
+	again := replay(NewBounded(testCluster, bounds), log)
 	if d, w := again.Root().Digest(), tab.Root().Digest(); d != w {
 		t.Fatalf("replayed: digest %s, want %s", d, w)
 	}

@@ -35,7 +35,7 @@ type Table struct {
 	stale []cursor[*node]
 	// busy: the present entry holds something already.
 	busy bool
-	// step is stepQueues, but in tests.
+	// step is Bounds.Step.
 	step int
 	// hand is the run that commits and Sets work with.
 	hand run
@@ -44,10 +44,25 @@ type Table struct {
 // New returns an empty table of a cluster, at index 0 and format level 1,
 // published.
 func New(cluster offset.ClusterID) *Table {
-	t := &Table{cluster: cluster, level: 1, gen: 1, step: stepQueues, claims: newClaims()}
+	return NewBounded(cluster, Bounds{Acts: offset.MaxActs, Floors: offset.MaxFloors, Step: stepQueues})
+}
+
+// Bounds are what decides when something is forgotten, and where an act is cut.
+// Tables with others come to other states from the same log: only tests, which
+// are to meet them soon, have others than those of New.
+type Bounds struct {
+	// Acts is how many acts are remembered, Floors how many scopes keep a floor.
+	Acts, Floors int
+	// Step is how many queues one entry of an act looks at.
+	Step int
+}
+
+// NewBounded returns what New does, with bounds of a test's own.
+func NewBounded(cluster offset.ClusterID, b Bounds) *Table {
+	t := &Table{cluster: cluster, level: 1, gen: 1, step: b.Step, claims: newClaims()}
 	t.live = newSpace(t.gen)
-	t.floors = &floors{at: map[scope]uint64{}}
-	t.acts.byID = map[offset.ActID]*ActRecord{}
+	t.floors = &floors{at: map[scope]uint64{}, limit: b.Floors}
+	t.acts = window{byID: map[offset.ActID]*ActRecord{}, limit: b.Acts}
 	t.Publish()
 	return t
 }

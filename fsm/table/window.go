@@ -18,6 +18,8 @@ type window struct {
 	// underway counts the acts that are.
 	underway int
 	sum      sum
+	// limit is Bounds.Acts.
+	limit int
 }
 
 func (w *window) find(id offset.ActID) *ActRecord { return w.byID[id] }
@@ -28,7 +30,7 @@ func (w *window) put(r *ActRecord) {
 	if old != nil {
 		w.replace(old, r)
 	} else {
-		if len(w.list) >= offset.MaxActs {
+		if len(w.list) >= w.limit {
 			w.forget()
 		}
 		w.list = append(w.list, r)
