@@ -81,9 +81,9 @@ fuzz: ## run each fuzz target for FUZZTIME (20s)
 	done
 
 .PHONY: bench
-bench: build ## measure a cluster on this machine, and print one table (FULL=--full takes an hour; PARTS="load import queues failover go")
+bench: build ## measure a cluster on this machine, and print one table (FULL=1 takes an hour; PARTS="load import queues failover go")
 	@go build -o $(bin)/ ./bench/...
-	@BENCH_BIN=$(CURDIR)/$(bin) bench/bench.sh $(FULL) $(PARTS)
+	@BENCH_BIN=$(CURDIR)/$(bin) bench/bench.sh $(if $(FULL),--full) $(PARTS)
 
 .PHONY: bench-go
 bench-go: ## run the Go benchmarks (BENCH=pattern, BENCHTIME=1s)
