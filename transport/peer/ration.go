@@ -5,7 +5,10 @@ import (
 	"time"
 )
 
-// ration lets one log line a second through. What strangers do to the raft
+// rationTime is the shortest time between two lines of a ration.
+const rationTime = 10 * time.Second
+
+// ration lets one log line in rationTime through. What strangers do to the raft
 // port, a port scan or a probe that only connects, must not flood the log. The
 // zero value is ready; its methods may be called from any goroutine.
 type ration struct {
@@ -19,7 +22,7 @@ type ration struct {
 func (r *ration) take(now time.Time) (quiet int, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.last.IsZero() && now.Sub(r.last) < time.Second {
+	if !r.last.IsZero() && now.Sub(r.last) < rationTime {
 		r.quiet++
 		return 0, false
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-func TestRationIsOneLineASecond(t *testing.T) {
+func TestRationIsOneLineATime(t *testing.T) {
 	var r ration
 	start := time.Unix(1000, 0)
 	for i, c := range []struct {
@@ -22,9 +22,9 @@ func TestRationIsOneLineASecond(t *testing.T) {
 		quiet int
 		ok    bool
 	}{
-		{0, 0, true}, {1, 0, false}, {999 * time.Millisecond, 0, false},
-		{time.Second, 2, true}, {1999 * time.Millisecond, 0, false},
-		{5 * time.Second, 1, true}, {10 * time.Second, 0, true},
+		{0, 0, true}, {1, 0, false}, {rationTime - 1, 0, false},
+		{rationTime, 2, true}, {2*rationTime - 1, 0, false},
+		{5 * rationTime, 1, true}, {10 * rationTime, 0, true},
 	} {
 		if quiet, ok := r.take(start.Add(c.at)); quiet != c.quiet || ok != c.ok {
 			t.Errorf("%d, at %s: %d %t, want %d %t", i, c.at, quiet, ok, c.quiet, c.ok)
@@ -84,7 +84,7 @@ func TestStrangersDoNotFloodTheLog(t *testing.T) {
 	}
 	g := greeting{kind: kindCall, maxLevel: 1, level: 1, cluster: clusterA, run: NewRunID(), id: "n2/2", target: "n9/9"}
 	refusedBy(t, l.Addr().String(), g.append(nil))
-	most := 2 + int(time.Since(began)/time.Second)
+	most := 2 + int(time.Since(began)/rationTime)
 	if n := strings.Count(log.String(), "refused a connection"); n < 2 || n > most {
 		t.Errorf("%d lines of %d refusals, want 2 to %d:\n%s", n, strangers, most, log)
 	}
