@@ -47,13 +47,29 @@ func unary[Req, Res any](ctx context.Context, s *Server, m *method[Req, Res], r 
 		return nil, wire.ToConnectError(err)
 	}
 	defer s.admission.release(size)
-	ctx, cancel := context.WithTimeout(ctx, m.wait(&s.limits, r.Msg))
+	ctx, cancel := context.WithTimeout(ctx, within(ctx, m.wait(&s.limits, r.Msg)))
 	defer cancel()
 	res, err := m.run(ctx, s, auth.Anonymous(r.Peer().Addr), r.Msg)
 	if err != nil {
 		return nil, wire.ToConnectError(err)
 	}
 	return connect.NewResponse(res), nil
+}
+
+// margin is what a call gets less than the protocol's own header says, a tenth
+// at most, so that the answer comes before its caller has given up: what that
+// would take for an unknown outcome may be known.
+const margin = 50 * time.Millisecond
+
+// within gives how long a call may take: wait, or what the deadline of ctx
+// leaves, if that is less.
+func within(ctx context.Context, wait time.Duration) time.Duration {
+	at, ok := ctx.Deadline()
+	if !ok {
+		return wait
+	}
+	left := time.Until(at)
+	return min(wait, left-min(left/10, margin))
 }
 
 // errStopping answers what comes after Shutdown began.

@@ -295,6 +295,31 @@ func TestLongCallOverHTTP1(t *testing.T) {
 	}
 }
 
+// A caller that gives its time in the protocol's header alone, as for changes
+// of the members, is answered before that has passed.
+func TestAnswersComeBeforeTheHeadersDeadline(t *testing.T) {
+	w := start(t, Config{})
+	var left time.Duration
+	w.fake.before = func(ctx context.Context, _ string) error {
+		at, _ := ctx.Deadline()
+		left = time.Until(at)
+		return offset.Errorf(offset.ErrNoLeader, "nobody leads")
+	}
+	for _, c := range []struct {
+		header string
+		most   time.Duration
+	}{{"10000", 9950 * time.Millisecond}, {"200", 180 * time.Millisecond}} {
+		status, answer := w.postAs(t, "OffsetService/Fetch", "application/json",
+			[]byte(`{"keys":[{"group":"g","topic":"t"}],"timeoutMs":20000}`), http.Header{"Connect-Timeout-Ms": {c.header}})
+		if status != http.StatusServiceUnavailable {
+			t.Errorf("%s ms: status %d, %v", c.header, status, answer)
+		}
+		if left <= 0 || left > c.most {
+			t.Errorf("%s ms: the call may take %s, want at most %s", c.header, left, c.most)
+		}
+	}
+}
+
 func TestPanicOfAUnaryCall(t *testing.T) {
 	f := newFake()
 	f.before = func(context.Context, string) error { panic("broken") }
