@@ -9,7 +9,8 @@ import (
 )
 
 // repeats bounds how often raft's log says one thing of one peer: while a
-// member is down the library reports it several times a second, as an error.
+// member is down the library reports it several times a second, as an error;
+// so it does with elections that nobody wins while a majority is away.
 const (
 	repeatEvery = 10 * time.Second
 	repeatKeys  = 256
@@ -17,7 +18,8 @@ const (
 
 // raftLog takes raft's errors about peers, which are no errors of this member:
 // as warnings, and each at most once in repeatEvery, with how often it was
-// said meanwhile. All else goes through as it is.
+// said meanwhile; what it repeats for want of a leader likewise, as it is. All
+// else goes through.
 type raftLog struct {
 	hclog.Logger
 	now func() time.Time
@@ -43,6 +45,20 @@ var repeated = map[string]bool{
 	"failed to flush response":                true,
 	"failed to install snapshot":              true,
 	"failed to send snapshot to":              true,
+
+	"entering candidate state":                                      true,
+	"Election timeout reached, restarting election":                 true,
+	"pre-vote campaign failed, waiting for election timeout":        true,
+	"rejecting vote request since we have a leader":                 true,
+	"rejecting vote request since node is not in configuration":     true,
+	"rejecting vote request since node is not a voter":              true,
+	"rejecting vote request since our last term is greater":         true,
+	"rejecting vote request since our last index is greater":        true,
+	"rejecting pre-vote request since we have a leader":             true,
+	"rejecting pre-vote request since node is not in configuration": true,
+	"rejecting pre-vote request since node is not a voter":          true,
+	"rejecting pre-vote request since our last term is greater":     true,
+	"rejecting pre-vote request since our last index is greater":    true,
 }
 
 func newRaftLog(l hclog.Logger) *raftLog {
@@ -57,6 +73,25 @@ func (l *raftLog) Error(msg string, args ...any) {
 	}
 	if n, ok := l.due(msg, args); ok {
 		l.Logger.Warn(msg, append(args, "times", n)...)
+	}
+}
+
+// Warn passes a warning on, or counts it.
+func (l *raftLog) Warn(msg string, args ...any) { l.say(l.Logger.Warn, msg, args) }
+
+// Info passes a line on, or counts it.
+func (l *raftLog) Info(msg string, args ...any) { l.say(l.Logger.Info, msg, args) }
+
+func (l *raftLog) say(log func(string, ...any), msg string, args []any) {
+	if !repeated[msg] {
+		log(msg, args...)
+		return
+	}
+	switch n, ok := l.due(msg, args); {
+	case ok && n > 1:
+		log(msg, append(args, "times", n)...)
+	case ok:
+		log(msg, args...)
 	}
 }
 

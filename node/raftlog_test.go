@@ -39,3 +39,29 @@ func TestRaftSaysAThingOfAPeerOnce(t *testing.T) {
 		t.Errorf("the times in between are not named:\n%s", out.String())
 	}
 }
+
+func TestElectionsThatNobodyWinsDoNotFloodTheLog(t *testing.T) {
+	var out bytes.Buffer
+	now := time.Unix(1000, 0)
+	l := newRaftLog(hclog.New(&hclog.LoggerOptions{Output: &out, Level: hclog.Info}))
+	l.now = func() time.Time { return now }
+	for term := range 60 {
+		l.Warn("Election timeout reached, restarting election")
+		l.Info("entering candidate state", "node", "n1", "term", term)
+		now = now.Add(time.Second / 2)
+	}
+	l.Info("election won", "term", 60)
+	l.Info("election won", "term", 61)
+	got := out.String()
+	for what, want := range map[string]int{
+		"[WARN]  Election timeout reached, restarting election":           3,
+		"[WARN]  Election timeout reached, restarting election: times=20": 2,
+		"[INFO]  entering candidate state: node=n1 term=0\n":              1,
+		"[INFO]  entering candidate state: node=n1 term=40 times=20":      1,
+		"[INFO]  election won": 2,
+	} {
+		if n := strings.Count(got, what); n != want {
+			t.Errorf("%q is said %d times, want %d:\n%s", what, n, want, got)
+		}
+	}
+}
