@@ -3,7 +3,9 @@ package load
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidemark-mq/tidemark/client"
@@ -21,6 +23,8 @@ type consumer struct {
 	store  *client.RemoteStore
 	random *rand.Rand // run's
 	queues []*queue
+	// last is what a call failed with last, for a test that fails.
+	last atomic.Pointer[error]
 }
 
 func (c *consumer) run(ctx context.Context) {
@@ -86,6 +90,8 @@ func (c *consumer) persist(ctx context.Context, mqs []offset.MessageQueue) bool 
 
 // judge fails the test for an error that sending again can't help.
 func (c *consumer) judge(ctx context.Context, doing string, err error) {
+	noted := fmt.Errorf("%s, at %s: %w", doing, time.Now().Format(time.TimeOnly), err)
+	c.last.Store(&noted)
 	if ctx.Err() == nil && !offset.Retriable(err) && !errors.Is(err, context.DeadlineExceeded) {
 		c.load.tb.Errorf("%s of %s: %v", doing, c.queues[0].key.Group, err)
 		pause(ctx, 100*time.Millisecond)

@@ -56,9 +56,11 @@ type Load struct {
 	tb     testing.TB
 	shape  Shape
 	queues []*queue
-	cancel context.CancelFunc
-	all    sync.WaitGroup
-	acks   atomic.Int64
+	// consumers are all of them; not changed after Start.
+	consumers []*consumer
+	cancel    context.CancelFunc
+	all       sync.WaitGroup
+	acks      atomic.Int64
 
 	mu   sync.Mutex // guards what follows
 	last time.Time
@@ -84,6 +86,11 @@ func Start(tb testing.TB, dial func() *client.Client, shape Shape) *Load {
 		l.Stop()
 		if tb.Failed() {
 			tb.Logf("seed of the load: %d", shape.Seed)
+			for _, c := range l.consumers {
+				if err := c.last.Load(); err != nil {
+					tb.Logf("%s failed last %v", c.queues[0].key.Group, *err)
+				}
+			}
 		}
 	})
 	for i := range shape.Consumers {
@@ -109,6 +116,7 @@ func (l *Load) consumer(c *client.Client, i int) *consumer {
 		k.queues = append(k.queues, x)
 	}
 	l.queues = append(l.queues, k.queues...)
+	l.consumers = append(l.consumers, k)
 	return k
 }
 
