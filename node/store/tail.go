@@ -8,7 +8,9 @@ import (
 
 // tail keeps the newest entries in memory, contiguous, bounded by count and by
 // bytes: the leader's replicators read them moments after they were appended.
-// It holds raft's own entries, so an entry costs its memory only once.
+// It shares the data of raft's entries, so that costs its memory only once, but
+// keeps no pointer to an entry: a leader's is part of its future, which holds
+// all that the state machine answered to it.
 //
 // raft.LogCache is not used: it is bounded by count alone, and compaction,
 // which leaves the newest entries alone, empties it.
@@ -16,17 +18,17 @@ type tail struct {
 	budget int
 
 	mu    sync.RWMutex
-	ring  []*raft.Log // by index modulo its length
-	low   uint64      // lowest index held; == next where nothing is
-	next  uint64      // the index after the newest
+	ring  []raft.Log // by index modulo its length
+	low   uint64     // lowest index held; == next where nothing is
+	next  uint64     // the index after the newest
 	bytes int
 }
 
 func newTail(entries, bytes int) *tail {
-	return &tail{budget: bytes, ring: make([]*raft.Log, max(entries, 1))}
+	return &tail{budget: bytes, ring: make([]raft.Log, max(entries, 1))}
 }
 
-func (t *tail) slot(index uint64) **raft.Log { return &t.ring[index%uint64(len(t.ring))] }
+func (t *tail) slot(index uint64) *raft.Log { return &t.ring[index%uint64(len(t.ring))] }
 
 // add takes entries that have just become durable.
 func (t *tail) add(logs []*raft.Log) {
@@ -40,7 +42,7 @@ func (t *tail) add(logs []*raft.Log) {
 		if t.next-t.low == uint64(len(t.ring)) {
 			t.dropLocked(t.low + 1)
 		}
-		*t.slot(l.Index) = l
+		*t.slot(l.Index) = *l
 		t.next++
 		t.bytes += entrySize(l)
 		for t.bytes > t.budget {
@@ -56,7 +58,7 @@ func (t *tail) get(index uint64, out *raft.Log) bool {
 	if index < t.low || index >= t.next {
 		return false
 	}
-	*out = **t.slot(index)
+	*out = *t.slot(index)
 	return true
 }
 
@@ -86,8 +88,8 @@ func (t *tail) dropLocked(index uint64) {
 
 func (t *tail) clearLocked(index uint64) {
 	s := t.slot(index)
-	t.bytes -= entrySize(*s)
-	*s = nil
+	t.bytes -= entrySize(s)
+	*s = raft.Log{}
 }
 
 // entrySize is what an entry takes in the log file, about.
