@@ -271,7 +271,7 @@ func (r *replica) bearable(ctx context.Context, gone raft.Server, servers []raft
 		case <-news:
 		case <-bound.Done():
 			silent := r.silent(rest, began)
-			return offset.Errorf(offset.ErrDenied, "without %s there would be %d voters, and of these %s does not answer, so the cluster would stand still; bring that one back, or remove it first",
+			return offset.Errorf(offset.ErrDenied, "without %s there would be %d voters, and of these %s does not answer, so the cluster would stand still; bring that one back, or take it out first with `tidemark cluster remove`",
 				gone.ID, len(rest), strings.Join(silent, ", "))
 		}
 	}

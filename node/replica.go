@@ -78,7 +78,7 @@ func openReplica(n *Node, disk *store.Store) (*replica, error) {
 	r.raft, err = raft.NewRaft(raftConfig(c, r.id, notify), r.machine, disk.Log(), disk.Stable(), disk.Snapshots(), r.trans)
 	if err != nil {
 		r.trans.Close()
-		return nil, startError(err, r.machine)
+		return nil, startError(err, r.machine, disk)
 	}
 	r.trans.raft.Store(r.raft)
 	if _, size, err := r.newest(); err == nil {
@@ -88,10 +88,15 @@ func openReplica(n *Node, disk *store.Store) (*replica, error) {
 	return r, nil
 }
 
-// startError prefers the FSM's word, which names a level or a damage.
-func startError(err error, m *machine) error {
+// startError prefers the word of the FSM, which names a level or a damage, and
+// that of the store, which names the file of a snapshot that no older one could
+// stand in for: raft's own says neither.
+func startError(err error, m *machine, disk *store.Store) error {
 	if m.Err() != nil {
 		return &Stopped{ExitDamaged, m.Err()}
+	}
+	if damage := disk.Damage(); damage != nil {
+		return &Stopped{ExitDamaged, damage}
 	}
 	return &Stopped{ExitDamaged, offset.Errorf(offset.ErrDamaged, "raft did not start: %v", err)}
 }

@@ -52,11 +52,15 @@ func (f *optionsFile) load(path string, flags []*kong.Flag) error {
 	if err != nil {
 		return wrong("--config", "%s cannot be read: %w", quoted(path), err)
 	}
-	var doc yaml.Node
-	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&doc); errors.Is(err, io.EOF) {
+	var doc, more yaml.Node
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	if err := documents.Decode(&doc); errors.Is(err, io.EOF) {
 		return nil // an empty file sets nothing
 	} else if err != nil {
 		return wrong(quoted(path), "is not YAML: %w", err)
+	}
+	if err := documents.Decode(&more); !errors.Is(err, io.EOF) {
+		return f.fault(&more, "a second document begins; all options belong into one")
 	}
 	top := doc.Content[0]
 	if top.Kind != yaml.MappingNode {

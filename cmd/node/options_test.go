@@ -126,6 +126,7 @@ func TestFaultyFiles(t *testing.T) {
 		{"key with a newline", "\"a\\nb\": 1\n", `:1: there is no option "a\nb"`},
 		{"meta option", "config: other.yaml\n", `:1: there is no option config`},
 		{"twice", "name: a\ntimers: lan\nname: b\n", `:3: name occurs twice`},
+		{"two documents", "name: a\n---\ntimers: lan\n", `: a second document begins`},
 		{"not a number", "name: n1\n\nlimit-groups: many\n", `:3: limit-groups: `},
 		{"negative", "limit-groups: -1\n", `:1: limit-groups: `},
 		{"not a duration", "call-timeout: 5\n", `:1: call-timeout: `},

@@ -163,6 +163,17 @@ func TestC53EveryErrorHasItsCode(t *testing.T) {
 	}
 }
 
+// What names the command to run next is not followed by another advice.
+func TestOneAdviceIsEnough(t *testing.T) {
+	own := offset.Errorf(offset.ErrNotFound, "no member is \"n9\"; `tidemark cluster status` lists them")
+	if got := oneLine(own); got != own.Error() {
+		t.Errorf("got %q", got)
+	}
+	if got := oneLine(offset.Errorf(offset.ErrNotFound, "no group is \"g\"")); !strings.HasSuffix(got, ` (see "tidemark group list" for what there is)`) {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestC53Usage(t *testing.T) {
 	f := newFake()
 	for _, args := range [][]string{

@@ -79,7 +79,7 @@ var causes = []cause{
 	{offset.ErrInvalid, exitBadInput, ""},
 	{offset.ErrDamaged, exitBadInput, ""},
 	{offset.ErrOutcomeUnknown, exitFailed, "it may have been done or not; look, then run it again"},
-	{offset.ErrBusy, exitFailed, "the cluster is at a bound of what it takes at once; try again"},
+	{offset.ErrBusy, exitFailed, "try again later"},
 	{context.Canceled, exitFailed, "stopped by a signal"},
 	{context.DeadlineExceeded, exitUnreachable, "no answer in time; check --endpoints, or raise --timeout"},
 	{fs.ErrNotExist, exitBadInput, "check the path"},
@@ -121,11 +121,12 @@ func (s *session) finish(err error) int {
 	return codeOf(err)
 }
 
-// oneLine gives an error and what to do next in one line of plain characters.
+// oneLine gives an error and what to do next in one line of plain characters;
+// one that names a command says so itself.
 func oneLine(err error) string {
 	text := err.Error()
 	var e *exitError
-	if next := causeOf(err).next; next != "" && !errors.As(err, &e) {
+	if next := causeOf(err).next; next != "" && !errors.As(err, &e) && !strings.Contains(text, "`tidemark ") {
 		text += " (" + next + ")"
 	}
 	return strings.Map(func(r rune) rune {
