@@ -94,7 +94,7 @@ func nanos(n uint64) float64 { return float64(n) / 1e9 }
 
 // gauges are zero while raft does not run.
 func (n *Node) gauges() []Metric {
-	var queues, groups, index, waiting, bytes, longest, taking, largest, logBytes, leads, alarm float64
+	var queues, groups, index, waiting, bytes, longest, taking, largest, logBytes, tail, leads, alarm float64
 	if r := n.replica.Load(); r != nil {
 		root := r.machine.Root()
 		queues, groups, index = float64(root.Queues()), float64(root.Groups()), float64(root.Index())
@@ -102,7 +102,7 @@ func (n *Node) gauges() []Metric {
 		longest = nanos(uint64(r.machine.longest.Load()))
 		taking = nanos(uint64(r.machine.taking.Load()))
 		largest = float64(r.acks.largest.Load())
-		logBytes = float64(r.disk.LogBytes())
+		logBytes, tail = float64(r.disk.LogBytes()), float64(r.disk.LogBytesAfter(r.snapshotIndex()))
 		leads, alarm = number(r.lead.leads()), number(r.alarm.Load())
 	}
 	return []Metric{
@@ -115,6 +115,7 @@ func (n *Node) gauges() []Metric {
 		{"snapshot_take_longest_seconds", "The longest that taking a snapshot kept Apply waiting since the start, in seconds; it is written beside Apply.", false, taking},
 		{"append_largest_bytes", "The most bytes of entries in one append to a follower.", false, largest},
 		{"log_bytes", "Bytes of entries in the log.", false, logBytes},
+		{"log_tail_bytes", "Bytes of entries behind the newest snapshot, which a restart replays.", false, tail},
 		{"leader", "1 while this member leads.", false, leads},
 		{"ready", "1 while this member serves.", false, number(n.Ready() == nil)},
 		{"digest_alarm", "1 while states differ and none has a majority; the log is not cut meanwhile.", false, alarm},

@@ -24,8 +24,15 @@ func TestLargestEntryAndSnapshotAreMeasured(t *testing.T) {
 	if got := metric(m, "snapshot_take_longest_seconds"); got != 0 {
 		t.Errorf("before any snapshot, taking one took %v s", got)
 	}
+	tail := metric(m, "log_tail_bytes")
+	if tail < bytes || tail > metric(m, "log_bytes") {
+		t.Errorf("%v bytes of log are behind no snapshot, and %v were proposed", tail, bytes)
+	}
 	if _, _, _, err := m.Node().Snapshot(t.Context(), incluster.Operator); err != nil {
 		t.Fatal(err)
+	}
+	if got := metric(m, "log_tail_bytes"); got != 0 {
+		t.Errorf("%v bytes of log are behind a snapshot of all, and %v were before", got, tail)
 	}
 	if got := metric(m, "snapshot_take_longest_seconds"); got <= 0 || got > 0.5 {
 		t.Errorf("taking a snapshot took %v s", got)
