@@ -25,8 +25,8 @@ func (t *trial) restarts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	row("restart after kill -9, with a tail of the log", "serves after %v with %.0f MB; %v more for 100 MB", round(long), tail/1e6,
-		round(time.Duration(float64(long-bare)*100e6/max(tail, 1))))
+	row("restart after kill -9, with a tail of the log", "serves after %v with %.1f MB (%v more for 100 MB)", round(long), tail/1e6,
+		round(max(0, time.Duration(float64(long-bare)*100e6/max(tail, 1)))))
 	return t.applied(ctx)
 }
 
@@ -44,47 +44,45 @@ func (t *trial) restart(ctx context.Context, name string) (time.Duration, error)
 }
 
 // grow writes log behind a node's snapshot, as much as was asked for, or as
-// much as the node lets grow before it takes another: a node cuts its log
-// before its replay would take too long. It tells how much there is.
+// much as the node lets grow before it takes another: it cuts its log before
+// the replay would take too long. It tells how much there is.
 func (t *trial) grow(ctx context.Context, name string) (tail float64, err error) {
 	most := float64(t.Tail) * 1e6
-	start, err := t.cluster.Metrics(ctx, name)
-	if err != nil {
-		return 0, err
-	}
-	at := time.Now().UnixMilli()
-	for tail < 0.9*most {
-		begin, cut, asked := tail, false, time.Now()
-		stop := func() bool {
-			if time.Since(asked) < 200*time.Millisecond || err != nil {
-				return err != nil
-			}
-			asked = time.Now()
-			var m map[string]float64
-			if m, err = t.cluster.Metrics(ctx, name); err != nil {
-				return true
-			}
-			if m["tidemark_snapshots_total"] != start["tidemark_snapshots_total"] {
-				cut = true
-				return true
-			}
-			tail = m["tidemark_disk_write_bytes_total"] - start["tidemark_disk_write_bytes_total"]
-			return tail >= most
+	var peak float64
+	cut, asked := false, time.Now()
+	enough := func() bool {
+		if time.Since(asked) < 200*time.Millisecond {
+			return false
 		}
-		at += 1000
+		asked = time.Now()
+		if tail, err = t.tail(ctx, name); err != nil {
+			return true
+		}
+		if tail < peak/2 && !cut {
+			cut = true
+			row("the node that is to restart took a snapshot by itself", "after %.0f MB of log", peak/1e6)
+		}
+		peak = max(peak, tail)
+		return tail >= most || cut && tail >= 0.7*peak
+	}
+	for at := time.Now().UnixMilli(); ; at += 1000 {
+		done := false
+		stop := func() bool { done = enough(); return done }
 		if failed := t.everyTopic(ctx, at, stop); err == nil {
 			err = failed
 		}
-		if err != nil {
-			return 0, err
-		}
-		if cut { // begin anew behind that snapshot, and stay below it
-			row("a node took a snapshot by itself", "after %.0f MB of log", tail/1e6)
-			if start, err = t.cluster.Metrics(ctx, name); err != nil {
-				return 0, err
-			}
-			most, tail = 0.8*max(tail, begin), 0
+		if err != nil || done {
+			break
 		}
 	}
-	return tail, nil
+	if err == nil {
+		tail, err = t.tail(ctx, name)
+	}
+	return tail, err
+}
+
+// tail is how much log a node would replay.
+func (t *trial) tail(ctx context.Context, name string) (float64, error) {
+	m, err := t.cluster.Metrics(ctx, name)
+	return m["tidemark_log_tail_bytes"], err
 }
