@@ -88,7 +88,7 @@ func (f *founding) enter(r reply) (done bool, err error) {
 	}
 	return false, offset.Errorf(offset.ErrDenied,
 		"%s is empty, but %s at %s belongs to cluster %s already, which does not list it: either the data of this node was lost, or it was not among those that founded the cluster. %s",
-		f.identity.id(), h.ID, r.founder.Peer, h.Cluster, f.wayBack("with its data folder as it is"))
+		f.identity.id(), h.ID, r.founder.Peer, h.Cluster, f.wayBack(false))
 }
 
 // join puts the cluster into the identity.

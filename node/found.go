@@ -126,15 +126,21 @@ func (f *founding) checkData() error {
 			"raft's files in %s hold data, but %s says that %s belongs to no cluster: put the %s that belongs to them back, or start with an empty data folder", id.dir, memberFile, id.id(), memberFile)
 	case f.empty && id.started() && len(id.founders()) > 0:
 		return offset.Errorf(offset.ErrDamaged,
-			"raft's files in %s hold nothing, but %s says that %s has run: its data is lost, and it must not vote as if it had never voted. %s", id.dir, memberFile, id.id(), f.wayBack("with an empty data folder"))
+			"raft's files in %s hold nothing, but %s says that %s has run: its data is lost, and it must not vote as if it had never voted. %s", id.dir, memberFile, id.id(), f.wayBack(true))
 	}
 	return nil
 }
 
-// wayBack names the two commands that bring a member in whose data is gone.
-func (f *founding) wayBack(how string) string {
+// wayBack names the commands that bring in a member whose data is gone. It has
+// to run while it is added, which it does without --initial-cluster. emptied
+// says that the folder must be emptied, so that its id will be another.
+func (f *founding) wayBack(emptied bool) string {
 	name, _, _ := strings.Cut(f.identity.id(), "/")
-	return fmt.Sprintf("A member without its data comes back as a new one. Run on any member that is up:\n  tidemark cluster remove %s --execute\n  tidemark cluster add %s %s --execute\nand start this node again, %s", name, f.identity.id(), f.peer, how)
+	first := fmt.Sprintf("A member without its data comes back as a new one. Run on any member that is up:\n  tidemark cluster remove %s --execute\nthen start this node again without --initial-cluster, ", name)
+	if emptied {
+		return first + "with an empty data folder, and run the command that it then names:\n  tidemark cluster add"
+	}
+	return first + fmt.Sprintf("with its data folder as it is, and run:\n  tidemark cluster add %s %s --execute", f.identity.id(), f.peer)
 }
 
 // lookForTwin asks the own advertised address who is there, again until it has

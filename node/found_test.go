@@ -196,7 +196,8 @@ func twoCommands(t *testing.T, err error, n *trialNode) {
 	t.Helper()
 	for _, want := range []string{
 		"tidemark cluster remove " + n.name + " --execute\n",
-		"tidemark cluster add " + n.identity.id() + " " + n.name + ":7412 --execute\n",
+		"again without --initial-cluster, with its data folder as it is",
+		"tidemark cluster add " + n.identity.id() + " " + n.name + ":7412 --execute",
 	} {
 		if !errors.Is(err, offset.ErrDenied) && !errors.Is(err, offset.ErrDamaged) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nlacks %q", err, want)
@@ -286,7 +287,15 @@ func TestDataLostUnderAKeptIdentity(t *testing.T) {
 		tr, nodes := found(t)
 		nodes["b"].stop()
 		b := tr.start("b") // its store is empty
-		twoCommands(t, b.refused(time.Second), b)
+		err := b.refused(time.Second)
+		for _, want := range []string{"tidemark cluster remove b --execute\n", "with an empty data folder", "tidemark cluster add"} {
+			if !errors.Is(err, offset.ErrDamaged) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v\nlacks %q", err, want)
+			}
+		}
+		if strings.Contains(err.Error(), b.identity.id()+" b:7412") { // it will have another id
+			t.Errorf("%v\nwould add an id that nobody will have", err)
+		}
 		b.stop()
 		os.Remove(filepath.Join(tr.dirs, "b", memberFile))
 		b = tr.start("b", func(c *foundingConfig) { c.empty = false })
