@@ -109,7 +109,6 @@ func heartbeat(t *testing.T, c *incluster.Cluster, host, id string, cluster offs
 	req := &raft.AppendEntriesRequest{
 		RPCHeader: raft.RPCHeader{ProtocolVersion: 3, ID: []byte(id), Addr: []byte(id + "@" + host + ":7412")},
 		Term:      term,
-		Leader:    []byte(id + "@" + host + ":7412"),
 	}
 	var resp raft.AppendEntriesResponse
 	if err := trans.AppendEntries(raft.ServerID(leader.ID()), raft.ServerAddress(leader.Config.AdvertisePeer), req, &resp); err != nil {

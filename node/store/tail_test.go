@@ -12,8 +12,8 @@ import (
 // machine: the tail keeps the entries alone.
 func TestTailKeepsNoFuture(t *testing.T) {
 	type future struct {
-		log    raft.Log
-		answer [1 << 20]byte
+		log raft.Log
+		_   [1 << 20]byte // the answer
 	}
 	tail := newTail(8, 1<<20)
 	var futures []weak.Pointer[future]

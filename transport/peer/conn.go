@@ -22,7 +22,8 @@ type conn struct {
 	closing sync.Once
 	err     error       // of the first Close
 	onClose func()      // takes it out of the books
-	life    *time.Timer // ends it, where its life is bounded; nil otherwise
+	// life ends it, where its life is bounded; nil otherwise.
+	life atomic.Pointer[time.Timer]
 }
 
 // Read reads, and notes when.
@@ -37,8 +38,8 @@ func (c *conn) Read(b []byte) (int, error) {
 // Close closes the connection once.
 func (c *conn) Close() error {
 	c.closing.Do(func() {
-		if c.life != nil {
-			c.life.Stop()
+		if t := c.life.Load(); t != nil {
+			t.Stop()
 		}
 		c.err = c.Conn.Close()
 		c.onClose()

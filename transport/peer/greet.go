@@ -148,7 +148,7 @@ func (p *Peer) handOver(c *conn) {
 	case kindRaft:
 		p.raft.put(c, p.config.HandshakeTimeout)
 	case kindMeet:
-		c.life = time.AfterFunc(meetLife, func() { c.Close() })
+		c.life.Store(time.AfterFunc(meetLife, func() { c.Close() }))
 		fallthrough
 	case kindCall:
 		p.calls.put(c, p.config.HandshakeTimeout)
