@@ -20,8 +20,8 @@ type conn struct {
 	heard atomic.Int64
 
 	closing sync.Once
-	err     error       // of the first Close
-	onClose func()      // takes it out of the books
+	err     error  // of the first Close
+	onClose func() // takes it out of the books
 	// life ends it, where its life is bounded; nil otherwise.
 	life atomic.Pointer[time.Timer]
 }
