@@ -39,7 +39,7 @@ func (d *blockDecoder) part(kind byte, content []byte) error {
 	case blockClaims:
 		r.Claims = list(d, r.Claims, offset.MaxClaims, d.claim)
 	case blockActs:
-		r.Acts = list(d, r.Acts, maxActs, d.act)
+		r.Acts = list(d, r.Acts, offset.MaxActs, d.act)
 	case blockImport:
 		i := d.importStatus()
 		r.Import = &i
@@ -51,10 +51,6 @@ func (d *blockDecoder) part(kind byte, content []byte) error {
 	d.End()
 	return d.Err
 }
-
-// maxActs is more than the state ever remembers: one that is under way isn't
-// forgotten when its turn comes.
-const maxActs = 2 * offset.MaxActs
 
 // list appends parts until the block ends.
 func list[T any](d *blockDecoder, have []T, limit int, part func() T) []T {

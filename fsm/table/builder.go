@@ -10,6 +10,8 @@ import (
 type Builder struct {
 	t    *Table
 	rest *Rest
+	// err: rest holds what no table can; nothing is built.
+	err error
 	// last is the key that the next run must be behind, in staged or not.
 	last   offset.Key
 	staged bool
@@ -17,9 +19,12 @@ type Builder struct {
 }
 
 // NewBuilder begins a table with everything but its queues. It keeps what rest
-// points to.
+// points to. If that is damaged, AddTopic and Done say so.
 func NewBuilder(rest *Rest) *Builder {
 	t := New(rest.Cluster)
+	if err := checkRest(rest); err != nil {
+		return &Builder{t: t, rest: rest, err: err}
+	}
 	t.index, t.time, t.lastAct, t.level = rest.Index, rest.Time, rest.LastAct, rest.Level
 	t.live.base = rest.Base
 	t.floors = &floors{all: rest.FloorOfAll, at: map[scope]uint64{}, gen: t.gen, limit: t.floors.limit}
@@ -48,6 +53,9 @@ func NewBuilder(rest *Rest) *Builder {
 // of what s points to, its strings neither. The error wraps offset.ErrDamaged:
 // the run is empty, out of order, or belongs to no import.
 func (b *Builder) AddTopic(s *TopicState) error {
+	if b.err != nil {
+		return b.err
+	}
 	space, err := b.space(s)
 	if err != nil {
 		return err
@@ -109,6 +117,9 @@ func (b *Builder) based(r *run, s *TopicState) error {
 // Done returns the table, published. The error wraps offset.ErrDamaged: counts
 // differ from what Rest named. The caller compares the digest.
 func (b *Builder) Done() (*Table, error) {
+	if b.err != nil {
+		return nil, b.err
+	}
 	t := b.t
 	t.hand.close()
 	staged := uint64(0)

@@ -80,6 +80,12 @@ func rich(tb testing.TB) *Root {
 	return s.Root()
 }
 
+// underway is the id of an act under way that is not the import.
+func underway(r *Rest, imp offset.ActID) offset.ActID {
+	i := slices.IndexFunc(r.Acts, func(a ActRecord) bool { return !a.Result.Done && a.ID != imp })
+	return r.Acts[i].ID
+}
+
 // TestDigestCoversEverything changes each thing that a snapshot holds, one at a
 // time: the digest is another each time, and the same when nothing is changed.
 func TestDigestCoversEverything(t *testing.T) {
@@ -119,7 +125,7 @@ func TestDigestCoversEverything(t *testing.T) {
 		"act, begun":      func(d dump) { last(d).Begun = !last(d).Begun },
 		"act, seen":       func(d dump) { last(d).Seen = !last(d).Seen },
 		"act, item":       func(d dump) { last(d).Item++ },
-		"import, id":      func(d dump) { d.rest.Import.ID[0]++ },
+		"import, id":      func(d dump) { d.rest.Import.ID = underway(d.rest, d.rest.Import.ID) },
 		"import, hash":    func(d dump) { d.rest.Import.Hash[31]++ },
 		"import, next":    func(d dump) { d.rest.Import.Next++ },
 		"import, chunks":  func(d dump) { d.rest.Import.Chunks++ },
@@ -222,6 +228,32 @@ func TestDamagedSnapshots(t *testing.T) {
 		"live after staged": func(d *dump) { slices.Reverse(d.runs) },
 		"no import":         func(d *dump) { d.rest.Import = nil },
 		"a run less":        func(d *dump) { d.runs = d.runs[1:] },
+		"an act twice":      func(d *dump) { d.rest.Acts = append(d.rest.Acts, d.rest.Acts[0]) },
+		"too many acts": func(d *dump) {
+			for i := range offset.MaxActs {
+				d.rest.Acts = append(d.rest.Acts, ActRecord{ID: offset.ActID{9, byte(i), byte(i >> 8)}, Result: offset.ActResult{Done: true}})
+			}
+		},
+		"too many acts under way": func(d *dump) {
+			for i := range maxUnderway + 1 {
+				d.rest.Acts = append(d.rest.Acts, ActRecord{ID: offset.ActID{9, byte(i)}})
+			}
+		},
+		"an import without its act": func(d *dump) {
+			imp := *d.rest.Import
+			imp.ID[0]++
+			d.rest.Import = &imp
+		},
+		"an import whose act is done": func(d *dump) {
+			for i := range d.rest.Acts {
+				d.rest.Acts[i].Result.Done = true
+			}
+		},
+		"floors out of order": func(d *dump) { d.rest.Floors = append([]Floor{{Name: "z", Index: 1 << 40}}, d.rest.Floors...) },
+		"a floor twice": func(d *dump) {
+			d.rest.Floors = append(d.rest.Floors, Floor{Name: d.rest.Floors[0].Name, Topic: d.rest.Floors[0].Topic, Index: 1 << 40})
+		},
+		"members out of order": func(d *dump) { d.rest.Members = append(d.rest.Members, d.rest.Members[0]) },
 		"two bases": func(d *dump) {
 			d.runs = slices.Insert(d.runs, len(d.runs)-1, &TopicState{Group: "r", Topic: "z", Broker: "b", Queues: []QueueState{{Offset: 1}}})
 		},
