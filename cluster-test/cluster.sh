@@ -22,7 +22,7 @@ usage: cluster.sh COMMAND
   endpoints     print the API addresses, as the CLI takes them
   start NODE    start a node that does not run
   stop NODE     SIGTERM: hand over, answer what was taken, end
-  kill NODE     SIGKILL
+  kill NODE     SIGKILL; the moment goes to the file kills of the run folder
   pause NODE    SIGSTOP
   resume NODE   SIGCONT
   restart NODE  stop (if it runs) and start
@@ -67,13 +67,14 @@ signal() {
 	kill "-$1" "$(cat "$run/$2/pid")"
 }
 
-gone() { # gone NODE SECONDS: wait until the process has ended
+gone() { # gone NODE SECONDS: wait until the process has ended, and the kernel has taken back what it held
 	local until=$((SECONDS + $2))
-	while alive "$1"; do
+	while alive "$1" || [ "$(threads "$(cat "$run/$1/pid" 2>/dev/null)")" -gt 1 ]; do
 		[ $SECONDS -lt $until ] || return 1
 		sleep 0.02
 	done
 }
+threads() { find "/proc/$1/task" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l; }
 
 start() {
 	local n=$1 dir=$run/$1 pid
@@ -216,7 +217,7 @@ leader) leader || die "no node says that it leads" ;;
 endpoints) endpoints ;;
 start) node "${2:-}"; rm -f "$run/$2/stopped"; start "$2" ;;
 stop) node "${2:-}"; stop "$2" ;;
-kill) node "${2:-}"; : >"$run/$2/stopped"; signal KILL "$2"; gone "$2" 10 ;;
+kill) node "${2:-}"; : >"$run/$2/stopped"; date +%s%N >>"$run/kills"; signal KILL "$2"; gone "$2" 10 ;;
 pause) node "${2:-}"; signal STOP "$2" ;;
 resume) node "${2:-}"; signal CONT "$2" ;;
 restart) node "${2:-}"; stop "$2"; rm -f "$run/$2/stopped"; start "$2" ;;

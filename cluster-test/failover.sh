@@ -41,7 +41,6 @@ more() { # more N: wait for N further acknowledgements
 more 2000
 for _ in $(seq "$kills"); do
 	leader=$(cluster leader)
-	date +%s%N >>"$CLUSTER_RUN/kills"
 	cluster kill "$leader"
 	more 2000
 	cluster start "$leader"
