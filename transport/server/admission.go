@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tidemark-mq/tidemark/offset"
+	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
 )
 
 // admission counts the calls under way on all connections and what they may
@@ -15,15 +16,15 @@ type admission struct {
 	busy               *atomic.Int64
 }
 
-// take admits a call whose request has the given size, or returns an error
-// that wraps ErrBusy. What was admitted is given back by release.
+// take admits a call that takes size bytes of memory, see weigh, or returns an
+// error that wraps ErrBusy. What was admitted is given back by release.
 func (a *admission) take(size int64) error {
 	if n := a.inFlight.Add(1); n > a.maxCalls {
 		a.inFlight.Add(-1)
 		a.busy.Add(1)
 		return offset.Errorf(offset.ErrBusy, "%d calls are under way on this node; try again after a moment", a.maxCalls)
 	}
-	if n := a.reserved.Add(size * answerFactor); n > a.maxBytes {
+	if n := a.reserved.Add(size); n > a.maxBytes {
 		a.release(size)
 		a.busy.Add(1)
 		return offset.Errorf(offset.ErrBusy, "the calls under way on this node take all of their %d bytes; try again after a moment", a.maxBytes)
@@ -32,6 +33,38 @@ func (a *admission) take(size int64) error {
 }
 
 func (a *admission) release(size int64) {
-	a.reserved.Add(-size * answerFactor)
+	a.reserved.Add(-size)
 	a.inFlight.Add(-1)
+}
+
+// What one byte of a request, one key read and one commit are reckoned to take
+// of memory: the request decoded, and an answer that repeats the keys with their
+// states. Of short names the objects weigh far more than the bytes.
+const (
+	answerFactor = 8
+	readMemory   = 320
+	commitMemory = 128
+)
+
+// weigh gives how many bytes of memory a call is reckoned to take.
+func weigh(m any) int64 {
+	size := sizeOf(m) * answerFactor
+	switch m := m.(type) {
+	case *tidemarkv1.Call:
+		return size + rowsOf(m.GetFetch(), m.GetCommit())
+	case *tidemarkv1.FetchRequest:
+		return size + rowsOf(m, nil)
+	case *tidemarkv1.CommitRequest:
+		return size + rowsOf(nil, m)
+	}
+	return size
+}
+
+// rowsOf gives the memory of the keys of a request; either may be nil.
+func rowsOf(f *tidemarkv1.FetchRequest, c *tidemarkv1.CommitRequest) int64 {
+	n := len(f.GetKeys()) * readMemory
+	for _, t := range c.GetCommits() {
+		n += len(t.GetQueueIds()) * commitMemory
+	}
+	return int64(n)
 }

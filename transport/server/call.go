@@ -42,7 +42,7 @@ func unary[Req, Res any](ctx context.Context, s *Server, m *method[Req, Res], r 
 	if s.stopping() {
 		return nil, wire.ToConnectError(errStopping)
 	}
-	size := sizeOf(r.Msg)
+	size := weigh(r.Msg)
 	if err := s.admission.take(size); err != nil {
 		return nil, wire.ToConnectError(err)
 	}

@@ -120,8 +120,8 @@ func (l Limits) Validate() error {
 	if l.Message < offset.MaxRequest {
 		return offset.Errorf(offset.ErrInvalid, "the limit on message is %d bytes; a request may have %d", l.Message, offset.MaxRequest)
 	}
-	if l.Bytes < int64(answerFactor*l.Message) {
-		return offset.Errorf(offset.ErrInvalid, "the limit on bytes is %d; a single call can need %d", l.Bytes, answerFactor*l.Message)
+	if most := l.most(); l.Bytes < most {
+		return offset.Errorf(offset.ErrInvalid, "the limit on bytes is %d; a single call can need %d", l.Bytes, most)
 	}
 	if l.Timeout > l.MaxTimeout {
 		return offset.Errorf(offset.ErrInvalid, "the default timeout of %s is above the greatest, %s", l.Timeout, l.MaxTimeout)
@@ -129,9 +129,8 @@ func (l Limits) Validate() error {
 	return nil
 }
 
-// answerFactor is how many bytes of memory one byte of a request is reckoned
-// to take: itself decoded, and an answer that repeats its keys with their states.
-const answerFactor = 8
+// most is the memory that a single call can be reckoned to take.
+func (l Limits) most() int64 { return int64(answerFactor*l.Message + offset.MaxCommits*readMemory) }
 
 // timeout gives the wait of a call that names ms (0: none, which is byDefault).
 func (l Limits) timeout(ms uint32, byDefault time.Duration) time.Duration {

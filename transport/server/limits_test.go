@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tidemark-mq/tidemark/offset"
+	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
 )
 
 func TestDefaultsFillWhatIsZero(t *testing.T) {
@@ -57,7 +58,7 @@ func TestEachLimitIsValidated(t *testing.T) {
 
 func TestAdmissionGivesBackWhatItRefused(t *testing.T) {
 	var busy atomic.Int64
-	a := admission{maxCalls: 2, maxBytes: 10 * answerFactor, busy: &busy}
+	a := admission{maxCalls: 2, maxBytes: 10, busy: &busy}
 	if err := a.take(10); err != nil {
 		t.Fatal(err)
 	}
@@ -74,6 +75,33 @@ func TestAdmissionGivesBackWhatItRefused(t *testing.T) {
 	a.release(10)
 	if a.inFlight.Load() != 0 || a.reserved.Load() != 0 || busy.Load() != 2 {
 		t.Errorf("in flight %d, reserved %d, busy %d", a.inFlight.Load(), a.reserved.Load(), busy.Load())
+	}
+}
+
+// Keys with short names take more memory than their bytes say: each is an
+// object in the request, and two in the answer.
+func TestCallsWeighByTheirKeysToo(t *testing.T) {
+	fetch := &tidemarkv1.FetchRequest{}
+	commit := &tidemarkv1.CommitRequest{Commits: []*tidemarkv1.TopicCommits{{Group: "g", Topic: "t"}, {Group: "g", Topic: "u"}}}
+	for q := range int32(1000) {
+		fetch.Keys = append(fetch.Keys, &tidemarkv1.Key{Group: "g", Topic: "t", QueueId: q})
+		t := commit.Commits[q%2]
+		t.QueueIds = append(t.QueueIds, q)
+	}
+	for _, c := range []struct {
+		name string
+		m    any
+		keys int64
+	}{
+		{"fetch", fetch, 1000 * readMemory},
+		{"commit", commit, 1000 * commitMemory},
+		{"fetch on a stream", &tidemarkv1.Call{Call: &tidemarkv1.Call_Fetch{Fetch: fetch}}, 1000 * readMemory},
+		{"commit on a stream", &tidemarkv1.Call{Call: &tidemarkv1.Call_Commit{Commit: commit}}, 1000 * commitMemory},
+		{"set", &tidemarkv1.SetRequest{Key: keyOf("g", 0)}, 0},
+	} {
+		if got, want := weigh(c.m), c.keys+answerFactor*sizeOf(c.m); got != want {
+			t.Errorf("%s weighs %d, want %d", c.name, got, want)
+		}
 	}
 }
 

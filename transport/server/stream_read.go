@@ -76,7 +76,7 @@ func timeoutOf(call *tidemarkv1.Call) uint32 {
 
 // take starts a call in a goroutine of its own, or refuses it at once.
 func (st *stream) take(call *tidemarkv1.Call, d *deadline) {
-	size := sizeOf(call)
+	size := weigh(call)
 	first, err := st.admit(size)
 	switch {
 	case err == errOver:

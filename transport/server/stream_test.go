@@ -204,7 +204,7 @@ func TestFullStreamIsBusyAtOnce(t *testing.T) {
 func TestBoundsOnAllStreamsTogether(t *testing.T) {
 	for name, limits := range map[string]Limits{
 		"calls": {Calls: 1},
-		"bytes": {Bytes: sizeOf(commitCall(1, commitOf("g", 0, 5))) * answerFactor},
+		"bytes": {Bytes: weigh(commitCall(1, commitOf("g", 0, 5)))},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f, g := newFake(), gate{make(chan struct{})}
