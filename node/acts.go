@@ -37,6 +37,9 @@ func (r *replica) act(ctx context.Context, p auth.Principal, a *offset.Act) (act
 	if a.Cluster != r.cluster {
 		return acted{}, offset.Errorf(offset.ErrForeignCluster, "the act was made for cluster %s; this is %s", a.Cluster, r.cluster)
 	}
+	if err := r.admitStep(p, a); err != nil {
+		return acted{}, err
+	}
 	request := entry.Request{Principal: p.Name, From: p.From, Act: a}
 	for {
 		got, err := r.proposer.propose(ctx, request)
@@ -63,6 +66,16 @@ func (n *Node) admitAct(p auth.Principal, a *offset.Act) error {
 		}
 	}
 	return nil
+}
+
+// admitStep authorizes a step of the import under way by what the state knows of it: the group that a swap or an abort
+// names, and those of a chunk, are the sender's own words.
+func (r *replica) admitStep(p auth.Principal, a *offset.Act) error {
+	imp := r.machine.Root().Import()
+	if a.Import == nil || imp == nil || imp.ID != a.ID {
+		return nil
+	}
+	return r.config.Policy.Allow(p, auth.Operate, imp.Group)
 }
 
 // partly says that earlier entries of a cut act have been applied.
