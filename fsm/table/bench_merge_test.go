@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ func BenchmarkMergeOfSmallGroups(b *testing.B) {
 	const groups, queues = 900_000, 4
 	const perChunk = offset.MaxCommits / queues
 	for b.Loop() {
+		before := heap()
 		t, index := New(testCluster), uint64(1)
 		apply := func(i *offset.Import) time.Duration {
 			index++
@@ -44,6 +46,7 @@ func BenchmarkMergeOfSmallGroups(b *testing.B) {
 		}
 		b.ReportMetric(float64(worst.Microseconds())/1000, "worst-chunk-cpu-ms")
 		b.ReportMetric(float64(all.Nanoseconds())/(groups*queues), "cpu-ns/queue")
-		b.ReportMetric(float64(heap())/(groups*queues), "heap-bytes/queue")
+		b.ReportMetric(float64(heap()-before)/(groups*queues), "heap-bytes/queue")
+		runtime.KeepAlive(t)
 	}
 }
