@@ -33,6 +33,9 @@ type Client struct {
 	closed bool
 	// cur is the connection that calls go to; nil while there is none.
 	cur *conn.Conn
+	// leaving: the node at cur has said that it cannot serve, and there is
+	// another to ask; calls wait for the connection to that.
+	leaving bool
 	// old are connections that take no more calls; they end by themselves, and
 	// are closed once they have, or with the Client.
 	old []*conn.Conn

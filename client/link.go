@@ -15,34 +15,56 @@ var (
 	errShutCause       = offset.Errorf(offset.ErrClosed, "this client was closed")
 )
 
-// usable gives the connection for calls, and whether it is where they should
-// go. It is nil if there is none.
-func (c *Client) usable() (cn *conn.Conn, right bool, err error) {
+// fitness is how well the connection that there is serves calls.
+type fitness uint8
+
+const (
+	// absent: there is none.
+	absent fitness = iota
+	// leaving: the node there cannot serve; another has to be found first.
+	leaving
+	// elsewhere: it serves, though calls should go to another node.
+	elsewhere
+	// right: it is where calls should go.
+	right
+)
+
+// usable gives the connection for calls, and how well it serves them. It is
+// nil if there is none.
+func (c *Client) usable() (cn *conn.Conn, fit fitness, err error) {
 	c.mu.Lock()
-	closed, cn, want := c.closed, c.cur, c.want
+	closed, cn, want, left := c.closed, c.cur, c.want, c.leaving
 	c.mu.Unlock()
 	switch {
 	case closed:
-		return nil, false, errShut
+		return nil, absent, errShut
 	case cn == nil:
-		return nil, false, nil
+		return nil, absent, nil
 	}
 	if err := cn.Err(); err != nil {
 		c.lost(cn, err)
-		return nil, false, nil
+		return nil, absent, nil
 	}
-	return cn, cn.Addr() == want, nil
+	switch {
+	case cn.Addr() == want:
+		return cn, right, nil
+	case left:
+		return cn, leaving, nil
+	}
+	return cn, elsewhere, nil
 }
 
 // link gives the connection for calls, opening it if need be. One caller opens
-// at a time; while there is a connection that works, the others go on with it.
+// at a time; while there is a connection that works, the others go on with it,
+// but not with one to a node that cannot serve: that could keep each of them
+// for a whole attempt.
 // The error is a *conn.Error that says that nothing was sent.
 func (c *Client) link(ctx context.Context) (*conn.Conn, error) {
-	cn, right, err := c.usable()
-	if right || err != nil {
+	cn, fit, err := c.usable()
+	if fit == right || err != nil {
 		return cn, err
 	}
-	if cn != nil {
+	if fit == elsewhere {
 		select {
 		case c.dialing <- struct{}{}:
 		default:
@@ -64,8 +86,8 @@ func (c *Client) link(ctx context.Context) (*conn.Conn, error) {
 // open opens a connection to where calls should go or, failing that, to any
 // seed. It is called with dialing held.
 func (c *Client) open(ctx context.Context) (*conn.Conn, error) {
-	cn, right, err := c.usable() // another may have opened it meanwhile
-	if right || err != nil {
+	cn, fit, err := c.usable() // another may have opened it meanwhile
+	if fit == right || err != nil {
 		return cn, err
 	}
 	if cn == nil {
@@ -75,19 +97,25 @@ func (c *Client) open(ctx context.Context) (*conn.Conn, error) {
 	}
 	var last error
 	for _, addr := range c.candidates() {
+		if cn != nil && addr == cn.Addr() {
+			continue
+		}
 		next, err := c.dial(ctx, addr)
 		if err == nil {
 			return next, c.install(next)
 		}
 		c.set.logger.Warn("a node cannot be reached", "addr", addr, "error", err)
 		c.leave(addr, true)
-		if cn != nil { // it still works, though it is not the leader's
-			c.stay(cn)
-			return cn, nil
+		if fit == elsewhere {
+			break
 		}
 		if last = err; ctx.Err() != nil {
 			return nil, &conn.Error{Cause: fmt.Errorf("%w: %w", ctx.Err(), err)}
 		}
+	}
+	if cn != nil { // it still works, though it is not the leader's
+		c.stay(cn)
+		return cn, nil
 	}
 	c.mu.Lock()
 	c.rounds++
@@ -141,7 +169,7 @@ func (c *Client) install(cn *conn.Conn) error {
 		return errShut
 	}
 	before := c.cur
-	c.cur, c.want = cn, cn.Addr()
+	c.cur, c.want, c.leaving = cn, cn.Addr(), false
 	c.rounds, c.pause = 0, time.Time{}
 	delete(c.shunned, cn.Addr())
 	ended := c.putAwayLocked(before)
@@ -163,7 +191,7 @@ func (c *Client) stay(cn *conn.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cur == cn {
-		c.want = cn.Addr()
+		c.want, c.leaving = cn.Addr(), false
 	}
 }
 
@@ -192,7 +220,7 @@ func (c *Client) lost(cn *conn.Conn, cause error) {
 	c.mu.Lock()
 	first := c.cur == cn
 	if first {
-		c.cur = nil
+		c.cur, c.leaving = nil, false
 		c.old = append(c.old, cn)
 	}
 	c.mu.Unlock()

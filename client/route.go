@@ -74,6 +74,7 @@ func (c *Client) leave(addr string, failed bool) {
 	if c.want == addr {
 		c.want = c.seedLocked(addr)
 	}
+	c.leaving = c.leaving || c.cur != nil && c.cur.Addr() == addr && c.want != addr
 }
 
 // seedLocked gives the next seed that is neither addr nor shunned; if all are,
