@@ -1,17 +1,27 @@
 package offsetfile
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/tidemark-mq/tidemark/offset"
 )
 
 // WriteFile replaces the file at path by what write writes, or leaves it as it
 // was: written beside, synced, renamed, the folder synced. The mode is 0600
 // whatever the umask and the old file's mode. An error after the rename means
-// that the new file is there but may not survive a loss of power.
+// that the new file is there but may not survive a loss of power. Where path is
+// a link, the file that it leads to is replaced. What is no regular file, such
+// as a device or a folder, is refused with an error that wraps
+// offset.ErrInvalid.
 func WriteFile(path string, write func(io.Writer) error) (err error) {
+	if path, err = replaceable(path); err != nil {
+		return err
+	}
 	dir, name := filepath.Split(path)
 	if dir == "" {
 		dir = "."
@@ -32,6 +42,21 @@ func WriteFile(path string, write func(io.Writer) error) (err error) {
 		return fmt.Errorf("replacing the file: %w", err)
 	}
 	return syncDir(dir)
+}
+
+// replaceable follows links, and refuses what a rename must not take the place
+// of: it would put a file where a device was.
+func replaceable(path string) (string, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return path, nil
+	case err != nil:
+		return "", fmt.Errorf("looking for the file to replace: %w", err)
+	case !info.Mode().IsRegular():
+		return "", offset.Errorf(offset.ErrInvalid, "%q is no regular file, and is not replaced by one; name a file", path)
+	}
+	return filepath.EvalSymlinks(path)
 }
 
 // fillFile writes and syncs f, and closes it in any case.
