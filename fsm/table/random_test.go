@@ -26,15 +26,20 @@ func checkAgainst(t *testing.T, r *Root, p *plain) {
 	if !slices.Equal(got, want) {
 		t.Fatalf("rows\n%v\nwant\n%v", got, want)
 	}
-	groups := map[string]bool{}
+	groups := map[string]uint64{}
 	for _, ks := range want {
-		groups[ks.Key.Group] = true
+		groups[ks.Key.Group]++
 		if st := r.Get(ks.Key); st != ks.KeyState {
 			t.Fatalf("Get(%s) = %+v, want %+v", ks.Key, st, ks.KeyState)
 		}
 	}
-	if r.Groups() != uint64(len(groups)) {
-		t.Fatalf("%d groups, want %d", r.Groups(), len(groups))
+	if r.Groups() != uint64(len(groups)) || r.Staged() != uint64(len(p.staged)) {
+		t.Fatalf("%d groups and %d staged, want %d and %d", r.Groups(), r.Staged(), len(groups), len(p.staged))
+	}
+	for g, n := range groups {
+		if r.QueuesOf(g) != n || r.QueuesOf(g+"-") != 0 {
+			t.Fatalf("%d queues of %s, want %d", r.QueuesOf(g), g, n)
+		}
 	}
 	if (r.Import() == nil) != (p.imp == nil) || p.imp != nil && *r.Import() != *p.imp {
 		t.Fatalf("import %+v, want %+v", r.Import(), p.imp)

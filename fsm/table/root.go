@@ -73,6 +73,18 @@ func (r *Root) Groups() uint64 { return uint64(r.live.count) }
 // Queues counts the offsets.
 func (r *Root) Queues() uint64 { return r.live.queues }
 
+// QueuesOf counts the offsets of a group. It costs what the brokers do that the
+// group is on.
+func (r *Root) QueuesOf(group string) (n uint64) {
+	for _, p := range r.live.partsOf(group) {
+		n += uint64(p.queues)
+	}
+	return n
+}
+
+// Staged counts the offsets that the import under way has put beside the table.
+func (r *Root) Staged() uint64 { return r.staged.queues }
+
 // Members are those that have announced themselves, in the order of their ids.
 // The slice must not be changed.
 func (r *Root) Members() []offset.Member { return r.members }
