@@ -18,16 +18,20 @@ type quota struct {
 	limits  *Limits
 	machine *machine
 
-	// added is what was admitted since root was taken.
-	root     *table.Root
-	added    uint64
-	prefixes []prefixCount
+	// queues, groups and staged are what the table held when they were counted,
+	// added is what was admitted since. No root is kept: that would hold the
+	// memory of all that has changed since.
+	counted                bool
+	queues, groups, staged uint64
+	added                  uint64
+	prefixes               []prefixCount
 }
 
 // prefixCount is the count of queues under one prefix, and what was admitted since.
 type prefixCount struct {
 	PrefixLimit
-	counted *table.Root
+	counted bool
+	index   uint64 // of the root that queues were counted in
 	queues  uint64
 	added   uint64
 }
@@ -62,23 +66,35 @@ func (q *quota) total(r *entry.Request, n uint64) error {
 	if q.fits(n) {
 		return nil
 	}
-	q.root, q.added = q.machine.Root(), 0
+	root := q.machine.Root()
+	q.counted, q.queues, q.groups, q.staged, q.added = true, root.Queues(), root.Groups(), root.Staged(), 0
 	if q.fits(n) {
 		return nil
 	}
-	queues, groups := additions(r, q.root, "")
-	if queues > 0 && q.root.Queues()+queues > q.limits.Queues {
-		return offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d queues and has %d; remove groups that are no longer used, or raise the limit", q.limits.Queues, q.root.Queues())
+	if stages(r, root) && q.staged+n > q.limits.Queues {
+		return offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d queues, and the import has staged %d; abort it, and import less or raise the limit", q.limits.Queues, q.staged)
 	}
-	if groups > 0 && q.root.Groups()+groups > q.limits.Groups {
-		return offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d groups and has %d; remove groups that are no longer used, or raise the limit", q.limits.Groups, q.root.Groups())
+	queues, groups := additions(r, root, "")
+	if queues > 0 && q.queues+queues > q.limits.Queues {
+		return offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d queues and has %d; remove groups that are no longer used, or raise the limit", q.limits.Queues, q.queues)
+	}
+	if groups > 0 && q.groups+groups > q.limits.Groups {
+		return offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d groups and has %d; remove groups that are no longer used, or raise the limit", q.limits.Groups, q.groups)
 	}
 	return nil
 }
 
 // fits reports whether n more keys, each in a group of its own, would pass.
 func (q *quota) fits(n uint64) bool {
-	return q.root != nil && q.root.Queues()+q.added+n <= q.limits.Queues && q.root.Groups()+q.added+n <= q.limits.Groups
+	return q.counted && max(q.queues, q.staged)+q.added+n <= q.limits.Queues && q.groups+q.added+n <= q.limits.Groups
+}
+
+// stages reports whether the request is a chunk of the replace under way, which
+// the table does not count before it is swapped in.
+func stages(r *entry.Request, root *table.Root) bool {
+	imp := root.Import()
+	return r.Act != nil && r.Act.Import != nil && r.Act.Import.Step == offset.ImportChunk &&
+		imp != nil && imp.ID == r.Act.ID && imp.Mode == offset.ImportReplace
 }
 
 func (q *quota) prefix(p *prefixCount, r *entry.Request) error {
@@ -86,13 +102,13 @@ func (q *quota) prefix(p *prefixCount, r *entry.Request) error {
 	if n == 0 {
 		return nil
 	}
-	if p.counted == nil || p.queues+p.added+n > p.Queues {
+	if !p.counted || p.queues+p.added+n > p.Queues {
 		root := q.machine.Root()
 		if fresh, _ := additions(r, root, p.Prefix); fresh == 0 {
 			return nil
 		}
-		if p.counted != root {
-			p.counted, p.queues, p.added = root, countUnder(root, p.Prefix), 0
+		if !p.counted || p.index != root.Index() {
+			p.counted, p.index, p.queues, p.added = true, root.Index(), countUnder(root, p.Prefix), 0
 		}
 	}
 	if p.queues+p.added+n > p.Queues {
@@ -115,8 +131,8 @@ func keysOf(r *entry.Request, machine *machine, yield func(group string, n uint6
 		for _, t := range targetsOf(r.Act) {
 			yield(t.Key.Group, 1)
 		}
-		if c := r.Act.Clone; c != nil {
-			yield(c.To, countGroup(machine.Root(), c.From))
+		if c := r.Act.Clone; c != nil && r.Step == 0 { // a further entry goes on with what was admitted
+			yield(c.To, machine.Root().QueuesOf(c.From))
 		}
 	}
 }
@@ -156,7 +172,7 @@ func additions(r *entry.Request, root *table.Root, prefix string) (keys, groups 
 		keys++
 		if !seen[k.Group] {
 			seen[k.Group] = true
-			if !groupExists(root, k.Group) {
+			if root.QueuesOf(k.Group) == 0 {
 				groups++
 			}
 		}
@@ -174,9 +190,9 @@ func additions(r *entry.Request, root *table.Root, prefix string) (keys, groups 
 		for _, t := range targetsOf(r.Act) {
 			look(t.Key)
 		}
-		if c := r.Act.Clone; c != nil && strings.HasPrefix(c.To, prefix) {
-			keys += countGroup(root, c.From)
-			if !groupExists(root, c.To) {
+		if c := r.Act.Clone; c != nil && r.Step == 0 && strings.HasPrefix(c.To, prefix) {
+			keys += root.QueuesOf(c.From)
+			if root.QueuesOf(c.To) == 0 {
 				groups++
 			}
 		}
@@ -184,29 +200,12 @@ func additions(r *entry.Request, root *table.Root, prefix string) (keys, groups 
 	return keys, groups
 }
 
-func groupExists(root *table.Root, group string) bool {
-	found := false
-	root.Walk(&offset.List{What: offset.ListKeys, Group: group}, func(offset.KeyedState) bool {
-		found = true
-		return false
-	})
-	return found
-}
-
-func countGroup(root *table.Root, group string) (n uint64) {
-	root.Walk(&offset.List{What: offset.ListKeys, Group: group}, func(offset.KeyedState) bool {
-		n++
-		return true
-	})
-	return n
-}
-
 func countUnder(root *table.Root, prefix string) (n uint64) {
 	page := offset.List{What: offset.ListGroups, Prefix: prefix}
 	for {
 		got := root.List(&page)
 		for _, g := range got.Names {
-			n += countGroup(root, g)
+			n += root.QueuesOf(g)
 		}
 		if !got.More || len(got.Names) == 0 {
 			return n

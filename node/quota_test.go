@@ -1,0 +1,106 @@
+package node
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+	"weak"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/tidemark-mq/tidemark/fsm"
+	"github.com/tidemark-mq/tidemark/fsm/entry"
+	"github.com/tidemark-mq/tidemark/fsm/table"
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// limited is a quota with the state machine it asks.
+type limited struct {
+	testing.TB
+	*quota
+	index uint64
+}
+
+var limitedCluster = offset.ClusterID{3}
+
+func newLimited(tb testing.TB, l Limits) *limited {
+	return &limited{TB: tb, quota: newQuota(&l, &machine{FSM: fsm.New(fsm.Config{Cluster: limitedCluster})})}
+}
+
+// apply applies a request, admitted or not.
+func (l *limited) apply(r *entry.Request) {
+	l.Helper()
+	b := entry.NewBuilder(limitedCluster, 1)
+	if err := b.Add(r); err != nil {
+		l.Fatal(err)
+	}
+	l.index++
+	l.machine.Apply(&raft.Log{Index: l.index, Type: raft.LogCommand, Data: b.Seal(0)})
+}
+
+func numbered(group string, from, n int) (list []offset.Target) {
+	for i := range n {
+		list = append(list, offset.Target{Key: offset.Key{Group: group, MessageQueue: offset.MessageQueue{Topic: "t", QueueID: int32(from + i)}}})
+	}
+	return list
+}
+
+func (l *limited) act(a offset.Act) *entry.Request {
+	a.Cluster, a.Base = limitedCluster, l.index
+	return &entry.Request{Act: &a}
+}
+
+// TestQuotaOfStagedKeys: what a replace puts beside the table is bounded while it
+// is put there, not only when it is swapped in.
+func TestQuotaOfStagedKeys(t *testing.T) {
+	l := newLimited(t, Limits{Queues: 100, Groups: 1000})
+	l.apply(l.act(offset.Act{ID: offset.ActID{1}, Import: &offset.Import{Mode: offset.ImportReplace, Chunks: 9}}))
+	for i := range 9 {
+		r := l.act(offset.Act{ID: offset.ActID{1}, Import: &offset.Import{Step: offset.ImportChunk, Chunk: uint32(i), Targets: numbered("g", 40*i, 40)}})
+		err := l.admit(r)
+		if refused := i >= 2; refused != errors.Is(err, offset.ErrLimit) || !refused && err != nil {
+			t.Fatalf("chunk %d: %v", i, err)
+		}
+		if err == nil {
+			l.apply(r)
+		}
+	}
+	if got := l.machine.Root().Staged(); got != 80 {
+		t.Errorf("%d keys are staged, want 80", got)
+	}
+	if err := l.admit(l.act(offset.Act{ID: offset.ActID{2}, Reset: &offset.Reset{Targets: numbered("h", 0, 90)}})); err != nil {
+		t.Errorf("a reset beside it: %v", err)
+	}
+}
+
+// TestQuotaOfACutClone: its first entry is admitted for all of it.
+func TestQuotaOfACutClone(t *testing.T) {
+	l := newLimited(t, Limits{Queues: 100, Groups: 1000})
+	l.apply(l.act(offset.Act{ID: offset.ActID{1}, Reset: &offset.Reset{Targets: numbered("g", 0, 60)}}))
+	clone := l.act(offset.Act{ID: offset.ActID{2}, Clone: &offset.Clone{From: "g", To: "h"}})
+	if err := l.admit(clone); !errors.Is(err, offset.ErrLimit) {
+		t.Errorf("a clone of 60 beside 60: %v", err)
+	}
+	clone.Step = 1
+	if err := l.admit(clone); err != nil {
+		t.Errorf("a further entry of it: %v", err)
+	}
+}
+
+// TestQuotaKeepsNoRoot: an old root would hold the memory of all that has
+// changed since it was taken.
+func TestQuotaKeepsNoRoot(t *testing.T) {
+	l := newLimited(t, Limits{Queues: 100, Groups: 1000, Prefixes: []PrefixLimit{{Prefix: "g", Queues: 50}}})
+	reset := l.act(offset.Act{ID: offset.ActID{1}, Reset: &offset.Reset{Targets: numbered("g", 0, 5)}})
+	if err := l.admit(reset); err != nil {
+		t.Fatal(err)
+	}
+	old := weak.Make[table.Root](l.machine.Root())
+	l.apply(reset)
+	runtime.GC()
+	runtime.GC()
+	if old.Value() != nil {
+		t.Error("the root of the count is still held")
+	}
+	runtime.KeepAlive(l)
+}
