@@ -193,3 +193,27 @@ func TestTimeNeverGoesBack(t *testing.T) {
 	s.want("time", st.Position.Time, int64(5000))
 	s.want("index", st.Position.Index, uint64(2))
 }
+
+// TestAnswersNameAHundred: an act that leaves more keys alone counts all and
+// names the first of them, also when it is cut in between.
+func TestAnswersNameAHundred(t *testing.T) {
+	s := newScript(t)
+	s.Table.step = 40
+	var keys []offset.Key
+	for i := range int32(offset.MaxNames + 50) {
+		keys = append(keys, qkey("g", "t", i))
+	}
+	late := []*offset.Act{}
+	for _, a := range []offset.Act{resetAct(1, keys...), removeAct(offset.Scope{Group: "g"})} {
+		late = append(late, s.newAct(a))
+	}
+	s.do(resetAct(5, keys...))
+	for _, a := range late {
+		res := s.send(a)
+		s.wantCode("all are newer", res.Code, offset.CodeSuperseded)
+		s.want("left alone", res.Kept, uint64(len(keys)))
+		s.want("named", res.Names, keys[:offset.MaxNames])
+		s.want("a resend", s.send(a), res)
+	}
+	s.wantOffset(keys[149], 5)
+}
