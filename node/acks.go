@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/tidemark-mq/tidemark/offset"
 )
 
 // acks is what the followers have acknowledged to this member as a leader:
@@ -55,8 +57,7 @@ func (a *acks) sending(req *raft.AppendEntriesRequest) {
 func (a *acks) answered(id raft.ServerID, sent time.Time, req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	k := a.peers[id]
-	k.heard = time.Now()
+	k := a.heardLocked(id)
 	if resp.Success && resp.Term == req.Term && req.Term >= k.term {
 		if req.Term > k.term {
 			k.term, k.sent, k.match = req.Term, time.Time{}, 0
@@ -69,6 +70,34 @@ func (a *acks) answered(id raft.ServerID, sent time.Time, req *raft.AppendEntrie
 		a.changed = make(chan struct{})
 	}
 	a.peers[id] = k
+}
+
+// spoke takes that a member answered something that acknowledges nothing, a
+// vote for one.
+func (a *acks) spoke(id raft.ServerID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.peers[id] = a.heardLocked(id)
+}
+
+// maxPeers bounds what is remembered, members that have left among them.
+const maxPeers = 2 * offset.MaxMembers
+
+// heardLocked notes that a member has answered. Where there are too many, the
+// one that was heard longest ago is forgotten.
+func (a *acks) heardLocked(id raft.ServerID) ack {
+	k, known := a.peers[id]
+	if !known && len(a.peers) >= maxPeers {
+		var oldest raft.ServerID
+		for other, o := range a.peers {
+			if oldest == "" || o.heard.Before(a.peers[oldest].heard) {
+				oldest = other
+			}
+		}
+		delete(a.peers, oldest)
+	}
+	k.heard = time.Now()
+	return k
 }
 
 // matched is the index up to which a successful append shows the logs equal;
@@ -96,6 +125,19 @@ func (a *acks) of(id raft.ServerID, term uint64) (ack, <-chan struct{}) {
 // the term are a majority of the voters; changed is closed when that may have
 // changed.
 func (a *acks) confirmed(self raft.ServerID, servers []raft.Server, term uint64, t0 time.Time) (ok bool, changed <-chan struct{}) {
+	return a.majority(self, servers, func(k ack) bool { return k.term == term && !k.sent.Before(t0) })
+}
+
+// inTouch reports whether self and voters that have answered anything since t0
+// are a majority of the voters.
+func (a *acks) inTouch(self raft.ServerID, servers []raft.Server, t0 time.Time) bool {
+	ok, _ := a.majority(self, servers, func(k ack) bool { return !k.heard.Before(t0) })
+	return ok
+}
+
+// majority reports whether self and those whose ack counts are a majority of
+// the voters; changed is closed at the next ack.
+func (a *acks) majority(self raft.ServerID, servers []raft.Server, counts func(ack) bool) (ok bool, changed <-chan struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	voters, for_ := 0, 0
@@ -104,8 +146,7 @@ func (a *acks) confirmed(self raft.ServerID, servers []raft.Server, term uint64,
 			continue
 		}
 		voters++
-		k := a.peers[s.ID]
-		if s.ID == self || k.term == term && !k.sent.Before(t0) {
+		if s.ID == self || counts(a.peers[s.ID]) {
 			for_++
 		}
 	}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -112,5 +113,39 @@ func TestPeerAddress(t *testing.T) {
 	}
 	if id, addr := splitPeerAddress("n1:7412"); id != "" || addr != "n1:7412" {
 		t.Errorf("without an id: got %q and %q", id, addr)
+	}
+}
+
+// What is remembered of members that have left does not grow.
+func TestAcksForgetWhoWasHeardLongestAgo(t *testing.T) {
+	a := newAcks()
+	for i := range 3 * maxPeers {
+		a.spoke(raft.ServerID(fmt.Sprint("m", i)))
+	}
+	if len(a.peers) != maxPeers {
+		t.Errorf("%d members are remembered, want %d", len(a.peers), maxPeers)
+	}
+	if _, ok := a.peers[raft.ServerID(fmt.Sprint("m", 3*maxPeers-1))]; !ok {
+		t.Error("the one heard last was forgotten")
+	}
+}
+
+func TestInTouchWithAMajorityOfVoters(t *testing.T) {
+	servers := []raft.Server{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "x", Suffrage: raft.Nonvoter}}
+	began := time.Now()
+	a := newAcks()
+	a.spoke("x")
+	if a.inTouch("a", servers, began) {
+		t.Error("a nonvoter makes a majority")
+	}
+	a.spoke("b")
+	if !a.inTouch("a", servers, began) {
+		t.Error("two of three voters make none")
+	}
+	if a.inTouch("a", servers, time.Now().Add(time.Hour)) {
+		t.Error("who answered before makes a majority")
+	}
+	if !a.inTouch("a", servers[:1], time.Now().Add(time.Hour)) {
+		t.Error("the only voter is not in touch with itself")
 	}
 }

@@ -29,13 +29,15 @@ func (r *replica) leader() (*peer.Remote, error) {
 }
 
 // atLeader has a request done by whoever leads: here, or one hop away. While
-// nobody leads, or the one asked does not, it waits within the deadline.
+// nobody leads, or the one asked does not, it waits within the deadline, or
+// until this member has found that it is cut off.
 // Nothing else is tried again: a forward that was sent and not answered is
 // unknown.
 func atLeader[T any](ctx context.Context, n *Node, here func(context.Context, *replica) (T, error), there func(context.Context, *peer.Remote) (T, error)) (T, error) {
 	ctx, cancel := n.bounded(ctx)
 	defer cancel()
 	var none T
+	began := time.Now()
 	for {
 		r, err := n.serving()
 		if err != nil {
@@ -46,10 +48,23 @@ func atLeader[T any](ctx context.Context, n *Node, here func(context.Context, *r
 		if !undone(err) {
 			return v, err
 		}
-		if !waitNews(ctx, news) {
+		if r.cutOff(began) || !waitNews(ctx, news) {
 			return none, noLeader(err)
 		}
 	}
+}
+
+// cutOff tells whether a request that came at began waits here for nothing:
+// for two election timeouts no leader has been known, and too few voters have
+// answered this member for one to come from here. Its caller may have other
+// members to ask. While votes are answered, an election is on its way.
+func (r *replica) cutOff(began time.Time) bool {
+	patience := 2 * r.config.Timers.Election
+	if time.Since(began) < patience {
+		return false
+	}
+	_, leader := r.raft.LeaderWithID()
+	return leader == "" && !r.acks.inTouch(raft.ServerID(r.id), r.servers(), time.Now().Add(-patience))
 }
 
 func once[T any](ctx context.Context, r *replica, here func(context.Context, *replica) (T, error), there func(context.Context, *peer.Remote) (T, error)) (T, error) {

@@ -1,13 +1,17 @@
 package node_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/tidemark-mq/tidemark/internal/incluster"
 	"github.com/tidemark-mq/tidemark/node"
@@ -160,5 +164,22 @@ func TestListAndExport(t *testing.T) {
 	err = m.Node().Export(within(t, incluster.Patience), incluster.Operator, &offset.List{}, func(offset.Page) error { return enough })
 	if !errors.Is(err, enough) {
 		t.Errorf("the error of yield: %v", err)
+	}
+}
+
+// TestACleanStopIsQuiet in a cluster of one, which nobody can take over.
+func TestACleanStopIsQuiet(t *testing.T) {
+	var out bytes.Buffer
+	c := incluster.Start(t, 1, func(m *incluster.Member) {
+		m.Config.Logger = hclog.New(&hclog.LoggerOptions{Output: &out, Level: hclog.Info})
+	})
+	c.Leader().MustCommit(incluster.Key("g", 1), 1)
+	if err := c.Members[0].Stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(out.String(), "\n") {
+		if strings.Contains(line, "[ERROR]") || strings.Contains(line, "handed over") {
+			t.Error(line)
+		}
 	}
 }

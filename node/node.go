@@ -186,7 +186,7 @@ func (n *Node) openPort(disk *store.Store) error {
 	})
 	p, err := peer.New(peer.Config{
 		Listener: c.PeerListener, Dial: c.Dial, ID: id.id(), Cluster: id.cluster, Adopt: f.adopt, Level: n.level,
-		Handler: port{n}, Logger: c.Logger.Named("peer"), Run: run,
+		Handler: port{n}, Logger: c.Logger.Named("peer"), Run: run, KeepAlive: peerKeepAlive(c.Timers),
 	})
 	if err != nil {
 		return err
@@ -195,6 +195,12 @@ func (n *Node) openPort(disk *store.Store) error {
 	n.founding.Store(f)
 	return nil
 }
+
+// peerKeepAlive is after how long a silent connection for calls is asked for a
+// sign of life, and how long that is waited for: what raft takes for silence,
+// twice, so that one that died unnoticed keeps no call for much longer than an
+// election takes.
+func peerKeepAlive(t Timers) time.Duration { return max(2*t.Election, 500*time.Millisecond) }
 
 // lists reports whether the newest configuration here has the member.
 func (n *Node) lists(id string) bool {
@@ -289,7 +295,7 @@ func (n *Node) found(ctx context.Context, disk *store.Store) error {
 		for _, f := range founders {
 			first.Servers = append(first.Servers, raft.Server{Suffrage: raft.Voter, ID: raft.ServerID(f.ID), Address: raft.ServerAddress(f.Peer)})
 		}
-		err := raft.BootstrapCluster(raftConfig(&n.config, id.id(), nil), disk.Log(), disk.Stable(), disk.Snapshots(), nil, first)
+		err := raft.BootstrapCluster(raftConfig(&n.config, id.id(), nil, n.config.Logger.Named("raft")), disk.Log(), disk.Stable(), disk.Snapshots(), nil, first)
 		if err != nil && !errors.Is(err, raft.ErrCantBootstrap) {
 			return err
 		}

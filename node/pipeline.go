@@ -13,6 +13,7 @@ type pipeline struct {
 	raft.AppendPipeline
 	id   raft.ServerID
 	acks *acks
+	of   *pipelines
 	out  chan raft.AppendFuture
 	end  chan struct{}
 	once sync.Once
@@ -25,7 +26,8 @@ func (t *transport) AppendEntriesPipeline(id raft.ServerID, target raft.ServerAd
 	if err != nil {
 		return nil, err
 	}
-	p := &pipeline{AppendPipeline: inner, id: id, acks: t.acks, out: make(chan raft.AppendFuture), end: make(chan struct{})}
+	p := &pipeline{AppendPipeline: inner, id: id, acks: t.acks, of: &t.pipelines, out: make(chan raft.AppendFuture), end: make(chan struct{})}
+	p.of.add(id, 1)
 	p.done.Go(p.carry)
 	return p, nil
 }
@@ -46,8 +48,33 @@ func (p *pipeline) Close() error {
 		err = p.AppendPipeline.Close()
 		close(p.end)
 		p.done.Wait()
+		p.of.add(p.id, -1)
 	})
 	return err
+}
+
+// pipelines counts those that are open, by member. raft closes one after its
+// last look at the address that it had.
+type pipelines struct {
+	mu   sync.Mutex
+	open map[raft.ServerID]int // guarded by mu; none is 0
+}
+
+func (p *pipelines) add(id raft.ServerID, n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open == nil {
+		p.open = map[raft.ServerID]int{}
+	}
+	if p.open[id] += n; p.open[id] == 0 {
+		delete(p.open, id)
+	}
+}
+
+func (p *pipelines) to(id raft.ServerID) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.open[id]
 }
 
 func (p *pipeline) carry() {

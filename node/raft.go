@@ -12,8 +12,8 @@ import (
 
 // raftConfig is what raft is told. Snapshots are ours to trigger (snapshots.go),
 // so its own thresholds are out of reach; a removed member stops itself
-// (watch.go), so raft must not.
-func raftConfig(c *Config, id string, notify chan<- bool) *raft.Config {
+// (watch.go), so raft must not. log takes what it says.
+func raftConfig(c *Config, id string, notify chan<- bool, log hclog.Logger) *raft.Config {
 	r := raft.DefaultConfig()
 	r.LocalID = raft.ServerID(id)
 	r.HeartbeatTimeout = c.Timers.Heartbeat
@@ -28,7 +28,7 @@ func raftConfig(c *Config, id string, notify chan<- bool) *raft.Config {
 	r.ShutdownOnRemove = false
 	r.NoLegacyTelemetry = true
 	r.NotifyCh = notify
-	r.Logger = newRaftLog(c.Logger.Named("raft"))
+	r.Logger = log
 	return r
 }
 
@@ -39,6 +39,8 @@ type transport struct {
 	*raft.NetworkTransport
 	acks     *acks
 	fastPath bool
+	// pipelines are those that are open now.
+	pipelines pipelines
 	// raft is set once it runs.
 	raft atomic.Pointer[raft.Raft]
 	// end is closed by Close.
@@ -117,12 +119,20 @@ func (t *transport) AppendEntries(id raft.ServerID, target raft.ServerAddress, r
 
 // RequestVote names the peer meant.
 func (t *transport) RequestVote(id raft.ServerID, target raft.ServerAddress, req *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
-	return t.NetworkTransport.RequestVote(id, peerAddress(id, target), req, resp)
+	return t.spoke(id, t.NetworkTransport.RequestVote(id, peerAddress(id, target), req, resp))
 }
 
 // RequestPreVote names the peer meant.
 func (t *transport) RequestPreVote(id raft.ServerID, target raft.ServerAddress, req *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
-	return t.NetworkTransport.RequestPreVote(id, peerAddress(id, target), req, resp)
+	return t.spoke(id, t.NetworkTransport.RequestPreVote(id, peerAddress(id, target), req, resp))
+}
+
+// spoke notes that a member answered, unless err says that it did not.
+func (t *transport) spoke(id raft.ServerID, err error) error {
+	if err == nil {
+		t.acks.spoke(id)
+	}
+	return err
 }
 
 // TimeoutNow names the peer meant.

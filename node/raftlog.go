@@ -1,8 +1,11 @@
 package node
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -23,6 +26,8 @@ const (
 type raftLog struct {
 	hclog.Logger
 	now func() time.Time
+	// quiet: connections are being closed here; what raft says of that is no news.
+	quiet atomic.Bool
 
 	mu   sync.Mutex
 	said map[string]*repeat
@@ -71,9 +76,24 @@ func (l *raftLog) Error(msg string, args ...any) {
 		l.Logger.Error(msg, args...)
 		return
 	}
+	if l.quiet.Load() || closedHere(args) {
+		l.Logger.Debug(msg, args...)
+		return
+	}
 	if n, ok := l.due(msg, args); ok {
 		l.Logger.Warn(msg, append(args, "times", n)...)
 	}
+}
+
+// closedHere tells whether the error among args is that this side has closed
+// the connection itself.
+func closedHere(args []any) bool {
+	for _, a := range args {
+		if err, ok := a.(error); ok && errors.Is(err, net.ErrClosed) {
+			return true
+		}
+	}
+	return false
 }
 
 // Warn passes a warning on, or counts it.

@@ -3,6 +3,8 @@ package node
 import (
 	"bytes"
 	"errors"
+	"io"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -63,5 +65,21 @@ func TestElectionsThatNobodyWinsDoNotFloodTheLog(t *testing.T) {
 		if n := strings.Count(got, what); n != want {
 			t.Errorf("%q is said %d times, want %d:\n%s", what, n, want, got)
 		}
+	}
+}
+
+// A member that closes its connections says nothing of what that breaks off.
+func TestClosingConnectionsIsNoNews(t *testing.T) {
+	var out bytes.Buffer
+	l := newRaftLog(hclog.New(&hclog.LoggerOptions{Output: &out, Level: hclog.Info}))
+	l.Error("failed to decode incoming command", "error", &net.OpError{Op: "read", Err: net.ErrClosed})
+	l.quiet.Store(true)
+	l.Error("failed to heartbeat to", "peer", "n2:7412", "error", io.EOF)
+	if out.Len() > 0 {
+		t.Errorf("logged: %s", out.String())
+	}
+	l.Error("failed to commit logs", "error", io.ErrShortWrite)
+	if !strings.Contains(out.String(), "failed to commit logs") {
+		t.Error("an error of this member's own was kept back")
 	}
 }

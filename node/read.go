@@ -142,8 +142,10 @@ func (r *replica) reach(ctx context.Context, index uint64) error {
 	return err
 }
 
-// linearizable joins rounds until one has confirmed, or the deadline passed.
+// linearizable joins rounds until one has confirmed, the deadline has passed, or
+// this member has found that it is cut off.
 func (n *Node) linearizable(ctx context.Context) (*table.Root, *replica, error) {
+	began := time.Now()
 	for {
 		r, err := n.serving()
 		if err != nil {
@@ -157,7 +159,7 @@ func (n *Node) linearizable(ctx context.Context) (*table.Root, *replica, error) 
 		if !retryRead(err) {
 			return nil, nil, err
 		}
-		if !waitNews(ctx, news) {
+		if r.cutOff(began) || !waitNews(ctx, news) {
 			return nil, nil, noLeader(err)
 		}
 	}

@@ -174,28 +174,40 @@ func (r *replica) confirmThere(ctx context.Context) (uint64, error) {
 	return index, err
 }
 
-// whileLeads returns a context that ends a grace after id has been replaced as
-// the leader, so that nobody waits for one that is gone. done must be called.
+// whileLeads returns a context that ends a grace after another than id leads,
+// or once nobody has led for an election timeout, so that no call waits for one
+// that is gone or does not answer. done must be called.
 func (r *replica) whileLeads(ctx context.Context, id string, grace time.Duration) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	watching.Go(func() {
-		for {
-			news := r.lead.news()
-			if _, now := r.raft.LeaderWithID(); now != "" && string(now) != id {
-				pause(ctx, grace)
-				cancel()
-				return
-			}
-			select {
-			case <-news:
-			case <-ctx.Done():
-				return
-			}
-		}
+		defer cancel()
+		r.awaitReplaced(ctx, id, grace)
 	})
 	return ctx, func() {
 		cancel()
 		watching.Wait()
+	}
+}
+
+// awaitReplaced returns then, or once ctx is done.
+func (r *replica) awaitReplaced(ctx context.Context, id string, grace time.Duration) {
+	for {
+		news := r.lead.news()
+		var over <-chan time.Time
+		switch _, now := r.raft.LeaderWithID(); string(now) {
+		case id:
+		case "":
+			over = time.After(r.config.Timers.Election)
+		default:
+			over = time.After(grace)
+		}
+		select {
+		case <-news:
+		case <-over:
+			return
+		case <-ctx.Done():
+			return
+		}
 	}
 }

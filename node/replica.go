@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,6 +33,7 @@ type replica struct {
 	stream  *stream
 	trans   *transport
 	acks    *acks
+	log     *raftLog
 	raft    *raft.Raft
 
 	lead        *leadership
@@ -65,17 +67,17 @@ func openReplica(n *Node, disk *store.Store) (*replica, error) {
 	c := &n.config
 	r := &replica{
 		config: c, id: n.identity.Load().id(), cluster: n.identity.Load().cluster(), counts: &n.counts, began: time.Now(),
-		disk: disk, peer: n.peer, acks: newAcks(), notes: newNotes(c.Unsafe.Digest),
+		disk: disk, peer: n.peer, acks: newAcks(), log: newRaftLog(c.Logger.Named("raft")), notes: newNotes(c.Unsafe.Digest),
 		caughtUp: make(chan struct{}), failed: make(chan struct{}),
 	}
 	r.machine = &machine{FSM: fsm.New(fsm.Config{
 		Cluster: r.cluster, Audit: n.auditing.Offer, Checkpoint: r.notes.note, Logger: c.Logger.Named("fsm"),
 	})}
 	r.stream = newStream(n.peer, c.AdvertisePeer)
-	r.trans = newTransport(c, r.stream, r.acks, newRaftLog(c.Logger.Named("raft")))
+	r.trans = newTransport(c, r.stream, r.acks, r.log)
 	notify := make(chan bool, 64)
 	var err error
-	r.raft, err = raft.NewRaft(raftConfig(c, r.id, notify), r.machine, disk.Log(), disk.Stable(), disk.Snapshots(), r.trans)
+	r.raft, err = raft.NewRaft(raftConfig(c, r.id, notify, r.log), r.machine, disk.Log(), disk.Stable(), disk.Snapshots(), r.trans)
 	if err != nil {
 		r.trans.Close()
 		return nil, startError(err, r.machine, disk)
@@ -188,7 +190,9 @@ func (r *replica) leave() {
 	if !r.lead.leads() {
 		return
 	}
-	if _, err := r.handOver(ctx, ""); err != nil {
+	if _, err := r.candidates(""); errors.Is(err, offset.ErrNotFound) {
+		r.config.Logger.Debug("there is nobody to hand leadership over to")
+	} else if _, err := r.handOver(ctx, ""); err != nil {
 		r.config.Logger.Info("leadership is not handed over", "reason", err)
 	}
 	if _, err := r.proposer.stop(ctx); err != nil {
@@ -200,6 +204,7 @@ func (r *replica) leave() {
 // whoever waits for it. A disk that hangs does not hold it up for ever.
 func (r *replica) stop() {
 	r.cancel()
+	r.log.quiet.Store(true)
 	down := r.raft.Shutdown()
 	r.trans.Close()
 	end := make(chan struct{})
