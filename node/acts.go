@@ -40,6 +40,11 @@ func (r *replica) act(ctx context.Context, p auth.Principal, a *offset.Act) (act
 	if err := r.admitStep(p, a); err != nil {
 		return acted{}, err
 	}
+	// A leader's log holds all that anybody can have read. What claims to know
+	// more would never be superseded.
+	if last := r.raft.LastIndex(); a.Base > last {
+		return acted{}, offset.Errorf(offset.ErrInvalid, "the base %d is beyond this cluster's log, which ends at %d; it is the index that a read before the act gave", a.Base, last)
+	}
 	request := entry.Request{Principal: p.Name, From: p.From, Act: a}
 	for {
 		got, err := r.proposer.propose(ctx, request)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,6 +61,24 @@ func TestAResentRemoveAfterConsumersCameBack(t *testing.T) {
 		}
 	}
 	m.MustRead(k, linearizable, 2)
+}
+
+// TestABaseThatNobodyCanHaveReadIsRefused: it would never be superseded, and
+// take along whatever acts came before it.
+func TestABaseThatNobodyCanHaveReadIsRefused(t *testing.T) {
+	c := incluster.Start(t, 3)
+	k := incluster.Key("g", 1)
+	cluster := c.Leader().MustCommit(k, 10).Cluster
+	for _, m := range c.Members {
+		a := &offset.Act{ID: incluster.NewActID(), Cluster: cluster, Base: 1 << 62,
+			Reset: &offset.Reset{Targets: []offset.Target{{Key: k, Offset: 3}}}}
+		if _, _, err := m.Node().Act(within(t, incluster.Patience), incluster.Operator, a); !errors.Is(err, offset.ErrInvalid) || !strings.Contains(err.Error(), "base") {
+			t.Errorf("through %s: %v, want %v that names the base", m.Name, err, offset.ErrInvalid)
+		}
+	}
+	c.Leader().MustRead(k, linearizable, 10)
+	c.Members[0].MustAct(&offset.Act{Reset: &offset.Reset{Targets: []offset.Target{{Key: k, Offset: 3}}}})
+	c.Leader().MustRead(k, linearizable, 3)
 }
 
 // restoring is a replace of all, chunk by chunk, as a restore of a backup is.

@@ -240,14 +240,14 @@ func (s Scope) Validate() error {
 }
 
 func (c *Clone) validate() error {
-	if c.From == c.To {
-		return Errorf(ErrInvalid, "a group cannot be cloned onto itself")
-	}
 	if err := ValidateName("source group", c.From, false); err != nil {
 		return err
 	}
 	if err := ValidateName("destination group", c.To, false); err != nil {
 		return err
+	}
+	if c.From == c.To {
+		return Errorf(ErrInvalid, "a group cannot be cloned onto itself")
 	}
 	if err := ValidateName("topic", c.Topic, true); err != nil {
 		return err

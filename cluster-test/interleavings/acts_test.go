@@ -254,7 +254,7 @@ func TestALeaderCutOffDuringARestore(t *testing.T) {
 	for _, k := range keys {
 		commit(ctx, t, cl, k, 1000)
 	}
-	im := offset.Import{Mode: offset.ImportReplace, Chunks: 1, Offsets: uint64(len(staged))}
+	im := offset.Import{Mode: offset.ImportReplace, Hash: [32]byte{1}, Chunks: 1, Offsets: uint64(len(staged))}
 	a := act(ctx, t, cl, offset.Act{})
 	send := func(step offset.ImportStep, base uint64) (offset.ActResult, error) {
 		x := im

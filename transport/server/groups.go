@@ -45,8 +45,17 @@ var (
 	clone       = act("clone", one, wire.FromCloneRequest)
 	expire      = act("expire", func(m *tidemarkv1.ExpireRequest) int { return len(m.GetGroups()) }, wire.FromExpireRequest)
 	claim       = act("claim", one, wire.FromClaimRequest)
-	importChunk = act("import", func(m *tidemarkv1.ImportRequest) int { return len(m.GetTargets()) }, wire.FromImportRequest)
+	importChunk = act("import", func(m *tidemarkv1.ImportRequest) int { return len(m.GetTargets()) }, fromImport)
 )
+
+// fromImport reads a step of an import; the first one must name the content.
+func fromImport(m *tidemarkv1.ImportRequest) (*offset.Act, error) {
+	a, err := wire.FromImportRequest(m)
+	if err == nil && a.Import.Step == offset.ImportBegin && a.Import.Hash == [32]byte{} {
+		return nil, offset.Errorf(offset.ErrInvalid, "hash is missing; an import begins with the SHA-256 of its content, 64 hexadecimal digits, by which it is known again")
+	}
+	return a, err
+}
 
 // List serves one page.
 func (g groups) List(ctx context.Context, r *connect.Request[tidemarkv1.ListRequest]) (*connect.Response[tidemarkv1.ListResponse], error) {

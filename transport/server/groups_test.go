@@ -67,6 +67,19 @@ func TestActsReachTheService(t *testing.T) {
 	}
 }
 
+// An import is known again by its hash, so that it cannot begin without one.
+func TestImportNeedsAHash(t *testing.T) {
+	w := start(t, Config{})
+	head := &tidemarkv1.ActHeader{Id: fmt.Sprintf("%032x", 1), ClusterId: fakeCluster.String()}
+	_, err := w.groups().Import(t.Context(), connect.NewRequest(&tidemarkv1.ImportRequest{Act: head, Chunks: 1}))
+	if connect.CodeOf(err) != connect.CodeInvalidArgument || !strings.Contains(err.Error(), "hash is missing") {
+		t.Errorf("without: %v", err)
+	}
+	if _, err := w.groups().Import(t.Context(), connect.NewRequest(&tidemarkv1.ImportRequest{Act: head, Chunks: 1, Hash: strings.Repeat("ab", 32)})); err != nil {
+		t.Errorf("with: %v", err)
+	}
+}
+
 // What an act came to is an answer, not an error.
 func TestRefusedActIsAnAnswer(t *testing.T) {
 	f := newFake()
