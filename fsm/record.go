@@ -39,7 +39,10 @@ type Record struct {
 	// Changed counts the keys that this entry moved or removed, Total those
 	// of the whole act up to here, Kept those it left alone.
 	Changed, Total, Kept uint64
-	// Keys are the first offset.MaxNames keys of Changed, before and after.
+	// Replaced is, of the swap of a replace, how many keys there were before.
+	Replaced uint64
+	// Keys are the first offset.MaxNames keys of Changed, before and after; of a
+	// swap then the first that are gone.
 	Keys []table.Change
 }
 

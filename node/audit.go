@@ -82,6 +82,7 @@ type auditLine struct {
 	Changed  uint64       `json:"changed,omitempty"`
 	Total    uint64       `json:"total,omitempty"`
 	Kept     uint64       `json:"kept,omitempty"`
+	Replaced uint64       `json:"replaced,omitempty"`
 	Keys     []auditedKey `json:"keys,omitempty"`
 }
 
@@ -160,7 +161,7 @@ func lineOf(r fsm.Record) auditLine {
 	l := auditLine{
 		Index: r.Index, Time: time.UnixMilli(r.Time).UTC().Format(time.RFC3339Nano),
 		Principal: text(r.Principal), From: text(r.From), What: r.What, Since: r.Since,
-		Detail: text(r.Detail), Step: r.Step, Changed: r.Changed, Total: r.Total, Kept: r.Kept,
+		Detail: text(r.Detail), Step: r.Step, Changed: r.Changed, Total: r.Total, Kept: r.Kept, Replaced: r.Replaced,
 	}
 	if !r.Act.IsZero() {
 		l.Act = r.Act.String()

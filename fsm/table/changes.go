@@ -12,16 +12,21 @@ type Change struct {
 // many keys, and the first offset.MaxNames of them. The zero value is ready to
 // use; a nil *Changes collects nothing.
 type Changes struct {
-	// Total is how many keys were moved or removed.
+	// Total is how many keys were moved or removed; of a replace, how many it
+	// brought in.
 	Total uint64
-	// First holds the first of them, in the order in which they were changed.
+	// Replaced is how many keys there were where a replace has put its own; what
+	// of them it did not bring in again is gone.
+	Replaced uint64
+	// First holds the first keys of Total, in the order in which they were
+	// changed; of a replace then the first found that are gone.
 	First []Change
 }
 
 // Reset empties it for the next request and keeps its memory.
 func (c *Changes) Reset() {
 	if c != nil {
-		c.Total, c.First = 0, c.First[:0]
+		c.Total, c.Replaced, c.First = 0, 0, c.First[:0]
 	}
 }
 
@@ -31,5 +36,11 @@ func (c *Changes) wants() bool { return c != nil && len(c.First) < offset.MaxNam
 func (c *Changes) count(n uint64) {
 	if c != nil {
 		c.Total += n
+	}
+}
+
+func (c *Changes) replaces(n uint64) {
+	if c != nil {
+		c.Replaced += n
 	}
 }

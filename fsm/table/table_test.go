@@ -96,7 +96,7 @@ func TestChanges(t *testing.T) {
 		Before: offset.KeyState{Exists: true, Position: offset.Position{Offset: 3, Index: 4, Time: 4000}},
 		After:  offset.KeyState{Exists: true, Epoch: s.at, Position: offset.Position{Offset: 7, Index: s.at, Epoch: s.at, Time: int64(s.at) * 1000, Pending: true}},
 	}
-	s.want("changes of a reset", ch, Changes{1, []Change{want}})
+	s.want("changes of a reset", ch, Changes{Total: 1, First: []Change{want}})
 	ch.Reset()
 	s.begin()
 	s.Act(a, 0, &ch)

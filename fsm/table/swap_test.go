@@ -1,0 +1,40 @@
+package table
+
+import (
+	"testing"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// TestChangesOfAReplace: the audit log learns what a replace brought in, how many
+// keys there were, and which are gone.
+func TestChangesOfAReplace(t *testing.T) {
+	for _, group := range []string{"", "g"} {
+		s := newScript(t)
+		stays, goes, other := qkey("g", "t", 0), qkey("g", "t", 1), qkey("other", "t", 0)
+		for _, k := range []offset.Key{stays, goes, other} {
+			s.commit(k, 10, 0)
+		}
+		a := s.newAct(offset.Act{Import: &offset.Import{Mode: offset.ImportReplace, Group: group, Chunks: 1}})
+		s.send(a)
+		a.Import = &offset.Import{Step: offset.ImportChunk, Targets: []offset.Target{{Key: stays, Offset: 7}}}
+		s.send(a)
+		a.Base, a.Import = s.at, &offset.Import{Step: offset.ImportSwap}
+		s.begin()
+		ch := &Changes{}
+		s.wantCode("the swap", s.Act(a, 0, ch).Code, offset.CodeOK)
+		gone, before := []offset.Key{goes, other}, uint64(3)
+		if group != "" {
+			gone, before = gone[:1], 2
+		}
+		s.want("brought in", ch.Total, uint64(1))
+		s.want("there before", ch.Replaced, before)
+		s.want("described", len(ch.First), 1+len(gone))
+		for i, k := range append([]offset.Key{stays}, gone...) {
+			c := ch.First[i]
+			s.want("a key", c.Key, k)
+			s.want("before", c.Before.Position.Offset, int64(10))
+			s.want("after", c.After, s.get(k))
+		}
+	}
+}
