@@ -1,21 +1,22 @@
 package node
 
 import (
+	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
 )
 
 // hold delays the failure of an append to a member that cannot be reached
-// until it answers heartbeats again, this member no longer leads in that term,
-// or the transport closes. raft waits twice as long after each failure, up to
+// until it answers heartbeats again, it is no member any more, this one no
+// longer leads in that term, or the transport closes. raft waits twice as long after each failure, up to
 // ten seconds, so that a member that comes back would be left alone for as
 // long; heartbeats are tried several times a second throughout.
 func (t *transport) hold(id raft.ServerID, term uint64) {
 	failed := time.Now()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	for t.leads(term) {
+	for t.leads(term) && t.lists(id) {
 		a, changed := t.acks.of(id, term)
 		if a.heard.After(failed) {
 			return
@@ -33,6 +34,12 @@ func (t *transport) hold(id raft.ServerID, term uint64) {
 func (t *transport) leads(term uint64) bool {
 	r := t.raft.Load()
 	return r != nil && r.State() == raft.Leader && r.CurrentTerm() == term
+}
+
+// lists reports whether the newest configuration has the member. raft ends what
+// it runs for one that was removed only between two appends.
+func (t *transport) lists(id raft.ServerID) bool {
+	return slices.ContainsFunc(t.raft.Load().GetConfiguration().Configuration().Servers, func(s raft.Server) bool { return s.ID == id })
 }
 
 // isHeartbeat tells heartbeats from appends, which name a previous entry, a

@@ -16,7 +16,13 @@ func (n *Node) RaiseLevel(ctx context.Context, p auth.Principal, level uint8) (o
 		func(ctx context.Context, to *peer.Remote) (offset.Meta, error) { return to.RaiseLevel(ctx, p, level) })
 }
 
+// raiseLevel is a change of the members as well: none may join meanwhile that
+// reads less.
 func (r *replica) raiseLevel(ctx context.Context, p auth.Principal, level uint8) error {
+	return r.change(func() error { return r.raise(ctx, p, level) })
+}
+
+func (r *replica) raise(ctx context.Context, p auth.Principal, level uint8) error {
 	root := r.machine.Root()
 	switch {
 	case level == 0 || level < root.Level():

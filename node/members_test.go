@@ -1,10 +1,12 @@
 package node_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -320,4 +322,27 @@ func TestARemovalThatWouldEndTheClusterIsRefused(t *testing.T) {
 	}
 	c.Until("there are two voters", func() bool { return voters(leader) == 2 })
 	leader.MustCommit(incluster.Key("g", 1), 2)
+}
+
+// TestNothingIsKeptForARemovedMember that was down: what raft runs for it ends.
+func TestNothingIsKeptForARemovedMember(t *testing.T) {
+	c := incluster.Start(t, 3)
+	leader := c.Leader()
+	gone := c.Followers(leader)[0]
+	id := gone.ID()
+	gone.Kill()
+	held := func() bool {
+		stacks := make([]byte, 4<<20)
+		return strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "(*transport).hold(")
+	}
+	c.Until("an append to the dead member is held", func() bool {
+		leader.MustCommit(incluster.Key("g", 1), 1)
+		return held()
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), incluster.Patience)
+	defer cancel()
+	if _, err := leader.Node().RemoveMember(ctx, incluster.Operator, id); err != nil {
+		t.Fatal(err)
+	}
+	c.Until("nothing is held for a removed member", func() bool { return !held() })
 }

@@ -67,6 +67,9 @@ func (r *replica) handOver(ctx context.Context, to string) (handed, error) {
 	if err == nil {
 		return handed{leader: string(target.ID), meta: r.meta()}, nil
 	}
+	if errors.Is(err, errStopped) {
+		return handed{}, offset.Errorf(offset.ErrOutcomeUnknown, "the deadline passed while %s was taking leadership over; ask for the status", target.ID)
+	}
 	r.settle(ctx)
 	if r.lead.leads() {
 		return handed{}, offset.Errorf(offset.ErrBusy, "leadership was not taken over by %s: %v; this member leads on", target.ID, err)
