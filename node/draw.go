@@ -181,7 +181,7 @@ func (f *founding) give(ctx context.Context, v peer.Founder, draw peer.Founding)
 	defer cancel()
 	m := f.meet(v.Peer)
 	h, err := m.Hello(ctx)
-	if err := cmp.Or(f.check(reply{Founder{Name: nameOf(v.ID), Peer: v.Peer}, h, err}), err); err != nil {
+	if err := cmp.Or(f.check(reply{Founder{Name: memberName(v.ID), Peer: v.Peer}, h, err}), err); err != nil {
 		return unheard, err
 	}
 	switch {
@@ -254,7 +254,7 @@ func (f *founding) sameFounders(from string, voters []peer.Founder) error {
 	differ := func(format string, args ...any) error {
 		return offset.Errorf(offset.ErrInvalid, "%s is refused by %s: %s; --initial-cluster must be the same on all founders", from, f.identity.id(), fmt.Sprintf(format, args...))
 	}
-	if nameOf(from) != f.first() {
+	if memberName(from) != f.first() {
 		return differ("the founder that draws is %s", f.first())
 	}
 	if len(voters) != len(f.initial) {
@@ -262,7 +262,7 @@ func (f *founding) sameFounders(from string, voters []peer.Founder) error {
 	}
 	seen := map[string]string{}
 	for _, v := range voters {
-		seen[nameOf(v.ID)] = v.Peer
+		seen[memberName(v.ID)] = v.Peer
 	}
 	for _, o := range f.initial {
 		if seen[o.Name] != o.Peer {

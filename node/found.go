@@ -169,23 +169,23 @@ func (f *founding) lookForTwin(ctx context.Context) error {
 		"the advertised address %s reaches %q, not this node, %s: correct --peer-advertise", f.peer, h.ID, f.identity.id())
 }
 
-// lookBehind asks the address that this member had at the founding, if it has
-// another now: whoever answers there with its identity is the original of a
-// copied data folder, or a copy. A member that was added later has no such
-// address noted; its move is refused by the leader.
+// lookBehind asks the addresses that this member was at, at the founding and at
+// its last start, if it is at another now: whoever answers there with its
+// identity is the original of a copied data folder, or a copy.
 func (f *founding) lookBehind(ctx context.Context) error {
-	for _, o := range f.identity.founders() {
-		if o.ID != f.identity.id() || o.Peer == f.peer {
+	for _, was := range f.identity.addresses() {
+		if was == f.peer {
 			continue
 		}
 		look, cancel := context.WithTimeout(ctx, f.patience)
-		defer cancel()
-		if h, err := f.meet(o.Peer).Hello(look); err == nil && h.ID == o.ID && h.Run != f.foundingConfig.run {
+		h, err := f.meet(was).Hello(look)
+		cancel()
+		if err == nil && h.ID == f.identity.id() && h.Run != f.foundingConfig.run {
 			return offset.Errorf(offset.ErrDenied,
-				"another process runs at %s with the identity %s, and this one is at %s: two nodes were started with copies of one data folder; stop the other if this is the one that moved, or give this one an empty folder (--data) and a name of its own (--name)", o.Peer, o.ID, f.peer)
+				"another process runs at %s with the identity %s, and this one is at %s: two nodes were started with copies of one data folder; stop the other if this is the one that moved, or give this one an empty folder (--data) and a name of its own (--name)", was, h.ID, f.peer)
 		}
 	}
-	return nil
+	return f.identity.noteAddress(f.peer)
 }
 
 // round does what can be done now; done tells that raft may start.
@@ -248,13 +248,7 @@ func (f *founding) others() []Founder {
 	return slices.DeleteFunc(slices.Clone(f.initial), func(o Founder) bool { return o.Name == name })
 }
 
-func (f *founding) name() string { return nameOf(f.identity.id()) }
-
-// nameOf returns the name part of a member's id.
-func nameOf(id string) string {
-	name, _, _ := strings.Cut(id, "/")
-	return name
-}
+func (f *founding) name() string { return memberName(f.identity.id()) }
 
 // first is the founder that draws: the first by name, so that the order in
 // which each node lists them does not matter.
@@ -296,7 +290,7 @@ func (f *founding) check(r reply) error {
 		return nil
 	case h.Run == f.foundingConfig.run:
 		return offset.Errorf(offset.ErrInvalid, "initial cluster (--initial-cluster): the address %s of %s reaches this node itself, %s", r.founder.Peer, r.founder.Name, f.identity.id())
-	case nameOf(h.ID) != r.founder.Name:
+	case memberName(h.ID) != r.founder.Name:
 		return offset.Errorf(offset.ErrInvalid, "initial cluster (--initial-cluster): the address %s of %s reaches %q", r.founder.Peer, r.founder.Name, h.ID)
 	case h.Level > offset.FormatLevel:
 		return tooOld(h.Level)

@@ -156,6 +156,27 @@ func (i *identity) join(c offset.ClusterID, founders []peer.Founder, drawing boo
 	return i.store(r)
 }
 
+// addresses are those that this member was at, as far as is noted: at the
+// founding, and at its last start.
+func (i *identity) addresses() (list []string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, f := range i.now.founders {
+		if f.ID == i.now.Name+"/"+i.now.Member {
+			list = append(list, f.Peer)
+		}
+	}
+	if i.now.Peer != "" && !slices.Contains(list, i.now.Peer) {
+		list = append(list, i.now.Peer)
+	}
+	return list
+}
+
+// noteAddress notes where this member is now.
+func (i *identity) noteAddress(peer string) error {
+	return i.update(func(r *memberRecord) bool { was := r.Peer; r.Peer = peer; return was != peer })
+}
+
 // settle notes that all founders have stored the draw.
 func (i *identity) settle() error {
 	return i.update(func(r *memberRecord) bool { was := r.Drawing; r.Drawing = false; return was })
@@ -195,7 +216,7 @@ func makeFolder(dir string) error {
 	case err != nil:
 		return fmt.Errorf("making the data folder: %w", err)
 	}
-	return syncFolder(filepath.Dir(dir))
+	return store.SyncFolder(filepath.Dir(dir))
 }
 
 // lockFolder takes the folder for this process alone. The kernel frees it when

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tidemark-mq/tidemark/node/store"
 	"github.com/tidemark-mq/tidemark/offset"
 	"github.com/tidemark-mq/tidemark/transport/peer"
 	"github.com/tidemark-mq/tidemark/transport/wire"
@@ -32,6 +33,8 @@ type memberRecord struct {
 	Member string `json:"member_id"`
 	// Cluster is empty while the member belongs to none.
 	Cluster string `json:"cluster_id,omitempty"`
+	// Peer is the advertised peer address at the last start, empty before the first.
+	Peer string `json:"peer_address,omitempty"`
 	// Founders are the voters that raft is bootstrapped with.
 	Founders []founderRecord `json:"founders,omitempty"`
 	// Drawing: this member has drawn the cluster, and goes on telling the others.
@@ -124,6 +127,9 @@ func (r *memberRecord) fill() (err error) {
 	if len(r.Founders) > offset.MaxMembers || r.Drawing && len(r.Founders) == 0 {
 		return fmt.Errorf("it names %d founders", len(r.Founders))
 	}
+	if err := wire.CheckAddress("own address", r.Peer); err != nil {
+		return err
+	}
 	for _, f := range r.Founders {
 		if err := wire.CheckMemberID("founder", f.ID); err != nil {
 			return err
@@ -180,39 +186,11 @@ func strictJSON(b []byte, v any) error {
 	return nil
 }
 
-// writeMember replaces the file: written beside, synced, renamed, folder synced.
+// writeMember replaces the file, whole or not at all.
 func writeMember(dir string, r memberRecord) error {
 	b, err := r.encode()
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, memberFile)
-	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(path+".tmp", path); err != nil {
-		return err
-	}
-	return syncFolder(dir)
-}
-
-// syncFolder makes what was renamed or made in a folder durable.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
+	return store.ReplaceFile(filepath.Join(dir, memberFile), b)
 }

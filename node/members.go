@@ -83,6 +83,7 @@ func validateMember(id, address string) error {
 	return validateAddress("raft address", address)
 }
 
+// memberName is the name part of a member's id.
 func memberName(id string) string {
 	name, _, _ := strings.Cut(id, "/")
 	return name

@@ -91,3 +91,23 @@ func TestACopyOfAMemberIsRefused(t *testing.T) {
 		t.Errorf("the copy's second Run returned %v", err)
 	}
 }
+
+// TestACopyOfAnAddedMemberIsRefused at its start, as that of a founder is: no
+// list of founders tells where the original is.
+func TestACopyOfAnAddedMemberIsRefused(t *testing.T) {
+	c := incluster.Start(t, 1)
+	original := c.Add()
+	addMember(c, c.Leader(), original)
+	c.WaitReady(original)
+	dir := filepath.Join(t.TempDir(), "copy")
+	original.Stop()
+	if err := os.CopyFS(dir, os.DirFS(original.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	original.Start()
+	c.WaitReady(original)
+	second := c.Add(func(m *incluster.Member) { m.Config.Name, m.Config.Dir = original.Name, dir })
+	if err := second.Wait(); !errors.Is(err, offset.ErrDenied) || !strings.Contains(err.Error(), "another process") {
+		t.Errorf("the copy's Run returned %v", err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tidemark-mq/tidemark/node/store"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -42,7 +43,7 @@ func writeQuarantine(dir string, q *quarantine) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(dir, quarantineFile), append(data, '\n'))
+	return store.ReplaceFile(filepath.Join(dir, quarantineFile), append(data, '\n'))
 }
 
 // readQuarantine returns nil if the folder is not marked. A mark that cannot
@@ -61,22 +62,4 @@ func readQuarantine(dir string) (*quarantine, error) {
 		return nil, offset.Errorf(offset.ErrDamaged, "%s: %v; the folder is under quarantine: remove the member and start it with an empty data folder", path, err)
 	}
 	return q, nil
-}
-
-// replaceFile writes beside, syncs, renames, syncs the folder.
-func replaceFile(path string, data []byte) error {
-	beside := path + ".new"
-	f, err := os.OpenFile(beside, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(beside, path)
-	}
-	if err == nil {
-		err = syncFolder(filepath.Dir(path))
-	}
-	return err
 }

@@ -31,8 +31,8 @@ func damaged(path, format string, args ...any) error {
 	return offset.Errorf(offset.ErrDamaged, "%s: %s; %s", path, fmt.Sprintf(format, args...), rejoin)
 }
 
-// syncDir makes the names in a folder durable.
-func syncDir(dir string) error {
+// SyncFolder makes the names in a folder durable: what was renamed or made there.
+func SyncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return fmt.Errorf("syncing folder: %w", err)
@@ -64,8 +64,9 @@ func writeFile(path string, data []byte) error {
 	return nil
 }
 
-// replaceFile puts a file in the place of what was there, whole or not at all.
-func replaceFile(path string, data []byte) error {
+// ReplaceFile puts a file (0600) in the place of what was there, whole or not at
+// all: written beside, synced, renamed, folder synced.
+func ReplaceFile(path string, data []byte) error {
 	beside := path + tmpSuffix
 	if err := writeFile(beside, data); err != nil {
 		_ = os.Remove(beside)
@@ -75,5 +76,5 @@ func replaceFile(path string, data []byte) error {
 		_ = os.Remove(beside)
 		return fmt.Errorf("replacing file: %w", err)
 	}
-	return syncDir(filepath.Dir(path))
+	return SyncFolder(filepath.Dir(path))
 }

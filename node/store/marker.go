@@ -49,7 +49,7 @@ func (m marker) write(dir string) error {
 	if err != nil {
 		return fmt.Errorf("encoding marker: %w", err)
 	}
-	return replaceFile(filepath.Join(dir, markerName), append(data, '\n'))
+	return ReplaceFile(filepath.Join(dir, markerName), append(data, '\n'))
 }
 
 // parseMarker decodes a marker and checks that this build can read its store.

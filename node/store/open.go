@@ -129,9 +129,9 @@ func create(cfg Config, left *marker) (*Store, error) {
 	}
 	m.State = stateReady
 	for _, step := range []func() error{
-		func() error { return syncDir(cfg.Dir) },
+		func() error { return SyncFolder(cfg.Dir) },
 		func() error { return m.write(cfg.Dir) },
-		func() error { return syncDir(filepath.Dir(cfg.Dir)) },
+		func() error { return SyncFolder(filepath.Dir(cfg.Dir)) },
 	} {
 		if err := step(); err != nil {
 			return nil, errors.Join(openFailure(cfg, err), db.Close())

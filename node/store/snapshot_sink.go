@@ -122,10 +122,10 @@ func (k *sink) Close() error {
 	k.doLocked(OpSnapshotSync, func() error { return syncData(k.file) })
 	k.doLocked(OpSnapshot, k.file.Close)
 	k.doLocked(OpSnapshot, k.writeMeta)
-	k.doLocked(OpSnapshotSync, func() error { return syncDir(k.tmp) })
+	k.doLocked(OpSnapshotSync, func() error { return SyncFolder(k.tmp) })
 	path := filepath.Join(k.store.dir, k.id)
 	k.doLocked(OpSnapshotMove, func() error { return os.Rename(k.tmp, path) })
-	k.doLocked(OpSnapshotMove, func() error { return syncDir(k.store.dir) })
+	k.doLocked(OpSnapshotMove, func() error { return SyncFolder(k.store.dir) })
 	if k.err != nil {
 		k.abandon(k.err)
 		return k.err

@@ -221,7 +221,7 @@ func (s *snapshots) remove(i SnapshotInfo) {
 	doomed := i.Path + tmpSuffix
 	err := os.Rename(i.Path, doomed)
 	if err == nil {
-		err = syncDir(s.dir)
+		err = SyncFolder(s.dir)
 	}
 	if err == nil {
 		err = os.RemoveAll(doomed)
