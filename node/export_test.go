@@ -15,5 +15,6 @@ func QuickGuard(t testing.TB) {
 	t.Cleanup(func() { guardTick = before })
 }
 
-// HangApply has the member look as if one Apply never came to its end.
+// HangApply has the member look as if one Apply never came to its end, until the
+// next one begins.
 func HangApply(n *Node) { n.replica.Load().machine.busy.Store(1) }
