@@ -17,12 +17,14 @@ type conn struct {
 	in, out       *pipe
 	local, remote addr
 
-	closing  sync.Once
-	closed   chan struct{}
-	open     *atomic.Int32 // sides that are not closed, shared by both
-	readBy   *deadline
-	writeBy  *deadline
-	writeTok sync.Mutex // one write at a time, so that none is torn
+	closing sync.Once
+	closed  chan struct{}
+	open    *atomic.Int32 // sides that are not closed, shared by both
+	readBy  *deadline
+	writeBy *deadline
+	// writeTok has a token while nobody writes, so that none is torn. It is no
+	// mutex: who waits for it must not keep a bubble of synctest from its time.
+	writeTok chan struct{}
 }
 
 // addr is an address, "host:port".
@@ -41,10 +43,12 @@ func newConns(n *Network, from, to *Host, local, remote addr) (dialler, acceptor
 	open := new(atomic.Int32)
 	open.Store(2)
 	side := func(in, out *pipe, local, remote addr) *conn {
-		return &conn{
-			network: n, wire: w, in: in, out: out, local: local, remote: remote,
+		c := &conn{
+			writeTok: make(chan struct{}, 1), network: n, wire: w, in: in, out: out, local: local, remote: remote,
 			closed: make(chan struct{}), open: open, readBy: newDeadline(), writeBy: newDeadline(),
 		}
+		c.writeTok <- struct{}{}
+		return c
 	}
 	dialler = side(w.toDialler, w.toAcceptor, local, remote)
 	acceptor = side(w.toAcceptor, w.toDialler, remote, local)
@@ -77,8 +81,8 @@ func (c *conn) Read(b []byte) (int, error) {
 
 // Write sends all of b, waiting for room.
 func (c *conn) Write(b []byte) (sent int, err error) {
-	c.writeTok.Lock()
-	defer c.writeTok.Unlock()
+	<-c.writeTok
+	defer func() { c.writeTok <- struct{}{} }()
 	if len(b) > 0 && c.out.out.roll() {
 		c.wire.reset()
 	}

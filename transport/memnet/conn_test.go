@@ -173,3 +173,28 @@ func TestBacklogIsBounded(t *testing.T) {
 		c.Close()
 	}
 }
+
+// A second writer that waits for the first one keeps no bubble from its time.
+func TestTimePassesWhileWritersWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, l := network(t)
+		a, b := connect(t, n, l)
+		var writing sync.WaitGroup
+		for range 2 {
+			writing.Go(func() {
+				if _, err := a.Write(make([]byte, 2*window)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		began := time.Now()
+		time.Sleep(time.Second)
+		if _, err := io.ReadFull(b, make([]byte, 4*window)); err != nil {
+			t.Error(err)
+		}
+		writing.Wait()
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("took %v", took)
+		}
+	})
+}
