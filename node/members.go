@@ -222,13 +222,15 @@ func (r *replica) promoteMember(ctx context.Context, who string) error {
 		if a.match >= last {
 			break
 		}
+		lost := r.lead.news()
+		if !r.lead.leads() || r.raft.CurrentTerm() != term {
+			return offset.ErrNotLeader
+		}
 		select {
 		case <-news:
+		case <-lost:
 		case <-ctx.Done():
 			return offset.Errorf(offset.ErrBusy, "%s holds the log up to index %d, not yet %d; promote it later", s.ID, a.match, last)
-		}
-		if r.raft.CurrentTerm() != term {
-			return offset.ErrNotLeader
 		}
 	}
 	return changed(await(ctx, r.raft.AddVoter(s.ID, s.Address, 0, r.changeTime(ctx))))
@@ -285,8 +287,13 @@ func (r *replica) bearable(ctx context.Context, gone raft.Server, servers []raft
 		if ok {
 			return nil
 		}
+		lost := r.lead.news()
+		if !r.lead.leads() {
+			return offset.ErrNotLeader
+		}
 		select {
 		case <-news:
+		case <-lost:
 		case <-bound.Done():
 			silent := r.silent(rest, began)
 			return offset.Errorf(offset.ErrDenied, "without %s there would be %d voters, and of these %s does not answer, so the cluster would stand still; bring that one back, or take it out first with `tidemark cluster remove`",

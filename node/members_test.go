@@ -346,3 +346,24 @@ func TestNothingIsKeptForARemovedMember(t *testing.T) {
 	}
 	c.Until("nothing is held for a removed member", func() bool { return !held() })
 }
+
+// TestAPromotionEndsWithTheLeadership of the member that waits for the nonvoter.
+func TestAPromotionEndsWithTheLeadership(t *testing.T) {
+	c := incluster.Start(t, 3)
+	fresh := c.Add()
+	leader := c.Leader()
+	addMember(c, leader, fresh)
+	id := fresh.ID()
+	fresh.Kill()
+	leader.MustCommit(incluster.Key("g", 1), 1)
+	promoted := make(chan error, 1)
+	ctx := within(t, incluster.Patience)
+	go func() {
+		_, err := leader.Node().PromoteMember(ctx, incluster.Operator, id)
+		promoted <- err
+	}()
+	c.Net.Isolate(leader.Host)
+	if err := <-promoted; !errors.Is(err, offset.ErrNoLeader) || ctx.Err() != nil {
+		t.Errorf("promoting at a leader that was cut off: %v (%v)", err, ctx.Err())
+	}
+}
