@@ -1,0 +1,105 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// PersistLoop persists an OffsetStore again and again, in one goroutine. The
+// stores of this package have a loop of their own; this one is for a store that
+// an application made itself, or for one of ours that was made without.
+type PersistLoop struct {
+	loop   *loop
+	store  OffsetStore
+	queues func() []offset.MessageQueue
+	logger *slog.Logger
+	// said is what was logged last; it belongs to the loop's goroutine.
+	said string
+}
+
+// PersistLoopConfig says how a PersistLoop runs. The zero value persists every
+// second what is in memory.
+type PersistLoopConfig struct {
+	// Queues gives the queues that are assigned now; they are handed to
+	// PersistAll, which may drop others. nil: each queue in memory is handed to Persist.
+	Queues func() []offset.MessageQueue
+	// First is the pause before the first run, Interval that between runs; 0 is
+	// 1 s. RocketMQ's are RocketMQFirstPersist and RocketMQPersistInterval.
+	First, Interval time.Duration
+	// Timeout bounds one run; 0 is 5 s.
+	Timeout time.Duration
+	// Clock replaces the clock, Logger is told of runs that failed; nil are the
+	// real one and slog.Default().
+	Clock  Clock
+	Logger *slog.Logger
+}
+
+// ticker is a store that knows itself what one run of its loop does.
+type ticker interface {
+	OffsetStore
+	tick(ctx context.Context)
+	looping() bool
+}
+
+func (s *LocalFileStore) looping() bool { return s.set.interval > 0 }
+func (s *RemoteStore) looping() bool    { return s.set.interval > 0 }
+
+// StartPersistLoop begins to persist a store, until Close. A RemoteStore or
+// LocalFileStore must have been made without a loop of its own (an interval of
+// 0), else the error wraps offset.ErrInvalid; what it does in a run is then
+// what its own loop would do, and Queues is not asked.
+func StartPersistLoop(store OffsetStore, c PersistLoopConfig) (*PersistLoop, error) {
+	l := &PersistLoop{store: store, queues: c.Queues, logger: c.Logger}
+	if l.logger == nil {
+		l.logger = slog.Default()
+	}
+	if c.Clock == nil {
+		c.Clock = realClock{}
+	}
+	for at, standard := range map[*time.Duration]time.Duration{&c.First: time.Second, &c.Interval: time.Second, &c.Timeout: 5 * time.Second} {
+		if *at <= 0 {
+			*at = standard
+		}
+	}
+	step := l.step
+	if t, ok := store.(ticker); ok {
+		if t.looping() {
+			return nil, offset.Errorf(offset.ErrInvalid, "this store has a persist loop of its own; make it with an interval of 0, or leave this one away")
+		}
+		step = t.tick
+	}
+	l.loop = startLoop(&delayedClock{Clock: c.Clock, first: c.First}, c.Interval, c.Timeout, step)
+	return l, nil
+}
+
+// Close ends the loop and waits for its goroutine; a run under way comes to its
+// end, or is cut short once ctx has ended. It persists nothing itself.
+func (l *PersistLoop) Close(ctx context.Context) { l.loop.end(ctx) }
+
+// step is one run.
+func (l *PersistLoop) step(ctx context.Context) {
+	err := l.persist(ctx)
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != l.said && err != nil {
+		l.logger.Warn("offsets are not persisted", "error", err)
+	}
+	l.said = text
+}
+
+func (l *PersistLoop) persist(ctx context.Context) error {
+	if l.queues != nil {
+		return l.store.PersistAll(ctx, l.queues())
+	}
+	var all []error
+	for mq := range l.store.CloneOffsetTable("") {
+		all = append(all, l.store.Persist(ctx, mq))
+	}
+	return errors.Join(all...)
+}
