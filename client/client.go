@@ -13,8 +13,10 @@ import (
 
 // Client talks to one cluster. All methods may be called from any goroutine;
 // one Client for a process is enough, and what its callers send at the same
-// time travels together. Its methods try again, at other nodes too, until the
-// caller's context ends; a context without a deadline is tried for ever.
+// time travels together. Answers may overtake one another: who wants a call on a
+// key to see another, or two to take effect in their order, waits for the first
+// (a RemoteStore does so by itself). Its methods try again, at other nodes too,
+// until the caller's context ends; a context without a deadline is tried for ever.
 type Client struct {
 	set   settings
 	seeds []string

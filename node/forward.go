@@ -48,11 +48,17 @@ func atLeader[T any](ctx context.Context, n *Node, here func(context.Context, *r
 		if !undone(err) {
 			return v, err
 		}
-		if r.cutOff(began) || !waitNews(ctx, news) {
+		if r.cutOff(began) {
+			return none, errCutOff
+		}
+		if !waitNews(ctx, news) {
 			return none, noLeader(err)
 		}
 	}
 }
+
+// errCutOff is what callers are told where cutOff is true.
+var errCutOff = offset.Errorf(offset.ErrNoLeader, "this member knows no leader, and too few of the others answer it for one to be elected here; ask another member, and look at the links between them")
 
 // cutOff tells whether a request that came at began waits here for nothing:
 // for two election timeouts no leader has been known, and too few voters have

@@ -159,7 +159,10 @@ func (n *Node) linearizable(ctx context.Context) (*table.Root, *replica, error) 
 		if !retryRead(err) {
 			return nil, nil, err
 		}
-		if r.cutOff(began) || !waitNews(ctx, news) {
+		if r.cutOff(began) {
+			return nil, nil, errCutOff
+		}
+		if !waitNews(ctx, news) {
 			return nil, nil, noLeader(err)
 		}
 	}
