@@ -47,7 +47,8 @@ var (
 	ErrNotReady = errors.New("not ready")
 	// ErrBusy: a bound on what is in flight is reached.
 	ErrBusy = errors.New("busy")
-	// ErrNoLeader: no leader became known within the deadline.
+	// ErrNoLeader: no leader became known within the deadline, or the member
+	// asked is cut off from the others.
 	ErrNoLeader = errors.New("no leader")
 	// ErrFenced: the epoch or cluster is not the key's; the consumer has
 	// missed an act. At the first send: not applied, and never will be.
