@@ -21,7 +21,8 @@ var errStopped = errors.New("stopped waiting for raft")
 //
 // raft's futures have a channel for just that, ShutdownCh, which it sets on
 // some of its own and leaves nil on those it hands out. It is set here before
-// the first wait. Should a later version lack it, a goroutine waits instead.
+// the first wait; DESIGN.md says why that is safe. The future of a shutdown has
+// none: awaitApart waits for it.
 func await(ctx context.Context, f raft.Future) error {
 	if ctx.Done() == nil {
 		return f.Error()
@@ -59,6 +60,8 @@ func arm(f raft.Future, end chan struct{}) bool {
 	return true
 }
 
+// awaitApart waits in a goroutine, which ends with raft: where that hangs, as it
+// may on a disk that does, it stays until the process ends.
 func awaitApart(end chan struct{}, f raft.Future) error {
 	got := make(chan error, 1)
 	go func() { got <- f.Error() }()
