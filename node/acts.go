@@ -22,7 +22,7 @@ func (n *Node) Act(ctx context.Context, p auth.Principal, a *offset.Act) (offset
 	if err := n.admitAct(p, a); err != nil {
 		return offset.ActResult{}, n.meta(), err
 	}
-	got, err := atLeader(ctx, n,
+	got, err := atLeader(ctx, n, lastWord,
 		func(ctx context.Context, r *replica) (acted, error) { return r.act(ctx, p, a) },
 		func(ctx context.Context, to *peer.Remote) (acted, error) {
 			result, meta, err := to.Act(ctx, p, a)

@@ -20,7 +20,7 @@ func (n *Node) Commit(ctx context.Context, p auth.Principal, c *offset.Commits) 
 	if err := n.admitCommits(p, c); err != nil {
 		return nil, n.meta(), err
 	}
-	got, err := atLeader(ctx, n,
+	got, err := atLeader(ctx, n, lastWord,
 		func(ctx context.Context, r *replica) (judged, error) { return r.commit(ctx, p, c) },
 		func(ctx context.Context, to *peer.Remote) (judged, error) {
 			verdicts, meta, err := to.Commit(ctx, p, c)
@@ -62,7 +62,7 @@ func (n *Node) Set(ctx context.Context, p auth.Principal, s *offset.Set) (offset
 	if err := n.admitSet(p, s); err != nil {
 		return offset.Verdict{}, n.meta(), err
 	}
-	got, err := atLeader(ctx, n,
+	got, err := atLeader(ctx, n, lastWord,
 		func(ctx context.Context, r *replica) (judged, error) { return r.set(ctx, p, s) },
 		func(ctx context.Context, to *peer.Remote) (judged, error) {
 			verdict, meta, err := to.Set(ctx, p, s)

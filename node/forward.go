@@ -11,9 +11,15 @@ import (
 	"github.com/tidemark-mq/tidemark/transport/peer"
 )
 
-// lastWord is how long a leader that has been replaced has to say that it no
-// longer leads; then what it was sent is unknown.
-const lastWord = 100 * time.Millisecond
+// A leader that has been replaced has so long to say that it no longer leads;
+// then what it was sent is unknown.
+const (
+	// lastWord is for what may be sent again at no cost.
+	lastWord = 100 * time.Millisecond
+	// lastWordOnMembers is for transfers and changes of the members, which carry
+	// no id, and some of which replace the leader on purpose.
+	lastWordOnMembers = time.Second
+)
 
 // leader returns the calls on the member that leads as far as raft here knows.
 // The error wraps offset.ErrNoLeader, or ErrNotLeader where that is this member.
@@ -32,8 +38,8 @@ func (r *replica) leader() (*peer.Remote, error) {
 // nobody leads, or the one asked does not, it waits within the deadline, or
 // until this member has found that it is cut off.
 // Nothing else is tried again: a forward that was sent and not answered is
-// unknown.
-func atLeader[T any](ctx context.Context, n *Node, here func(context.Context, *replica) (T, error), there func(context.Context, *peer.Remote) (T, error)) (T, error) {
+// unknown; word is how long a replaced leader's answer is waited for.
+func atLeader[T any](ctx context.Context, n *Node, word time.Duration, here func(context.Context, *replica) (T, error), there func(context.Context, *peer.Remote) (T, error)) (T, error) {
 	ctx, cancel := n.bounded(ctx)
 	defer cancel()
 	var none T
@@ -44,7 +50,7 @@ func atLeader[T any](ctx context.Context, n *Node, here func(context.Context, *r
 			return none, err
 		}
 		news := r.lead.news()
-		v, err := once(ctx, r, here, there)
+		v, err := once(ctx, r, word, here, there)
 		if !undone(err) {
 			return v, err
 		}
@@ -73,7 +79,7 @@ func (r *replica) cutOff(began time.Time) bool {
 	return leader == "" && !r.acks.inTouch(raft.ServerID(r.id), r.servers(), time.Now().Add(-patience))
 }
 
-func once[T any](ctx context.Context, r *replica, here func(context.Context, *replica) (T, error), there func(context.Context, *peer.Remote) (T, error)) (T, error) {
+func once[T any](ctx context.Context, r *replica, word time.Duration, here func(context.Context, *replica) (T, error), there func(context.Context, *peer.Remote) (T, error)) (T, error) {
 	if r.lead.leads() {
 		return here(ctx, r)
 	}
@@ -83,7 +89,7 @@ func once[T any](ctx context.Context, r *replica, here func(context.Context, *re
 		return none, err
 	}
 	r.counts.forwarded.Add(1)
-	ctx, done := r.whileLeads(ctx, to.ID(), lastWord)
+	ctx, done := r.whileLeads(ctx, to.ID(), word)
 	defer done()
 	return there(ctx, to)
 }

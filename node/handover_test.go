@@ -157,3 +157,17 @@ func TestRaftIsRestartedInsideTheProcess(t *testing.T) {
 	w.check()
 	equalDigests(c)
 }
+
+// TestATransferThroughAMemberHearsItsEnd although the answer of the leader that
+// was comes a while after the new one is known.
+func TestATransferThroughAMemberHearsItsEnd(t *testing.T) {
+	c := incluster.Start(t, 3)
+	leader := c.Leader()
+	through, next := c.Followers(leader)[0], c.Followers(leader)[1]
+	through.MustCommit(incluster.Key("g", 1), 1) // the connection for calls is there
+	c.Net.Slow(leader.Host, through.Host, 150*time.Millisecond)
+	got, _, err := through.Node().Transfer(within(t, incluster.Patience), incluster.Operator, next.ID())
+	if err != nil || got != next.ID() {
+		t.Errorf("transferred to %q, %v; want %s", got, err, next.ID())
+	}
+}

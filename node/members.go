@@ -64,7 +64,7 @@ func (n *Node) administer(ctx context.Context, p auth.Principal, here func(conte
 	if err := n.config.Policy.Allow(p, auth.Administer, ""); err != nil {
 		return n.meta(), err
 	}
-	meta, err := atLeader(ctx, n,
+	meta, err := atLeader(ctx, n, lastWordOnMembers,
 		func(ctx context.Context, r *replica) (offset.Meta, error) { err := here(ctx, r); return r.meta(), err }, there)
 	return n.orMeta(meta), err
 }

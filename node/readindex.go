@@ -198,7 +198,7 @@ func (r *replica) awaitReplaced(ctx context.Context, id string, grace time.Durat
 		switch _, now := r.raft.LeaderWithID(); string(now) {
 		case id:
 		case "":
-			over = time.After(r.config.Timers.Election)
+			over = time.After(max(grace, r.config.Timers.Election))
 		default:
 			over = time.After(grace)
 		}

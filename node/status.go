@@ -21,7 +21,7 @@ func (n *Node) Status(ctx context.Context, p auth.Principal, leader bool) (offse
 	if !leader {
 		return n.status(), nil
 	}
-	return atLeader(ctx, n,
+	return atLeader(ctx, n, lastWord,
 		func(ctx context.Context, r *replica) (offset.Status, error) { return n.status(), nil },
 		func(ctx context.Context, to *peer.Remote) (offset.Status, error) { return to.Status(ctx, p) })
 }

@@ -26,7 +26,7 @@ func (n *Node) Transfer(ctx context.Context, p auth.Principal, to string) (strin
 	if err := n.config.Policy.Allow(p, auth.Administer, ""); err != nil {
 		return "", n.meta(), err
 	}
-	got, err := atLeader(ctx, n,
+	got, err := atLeader(ctx, n, lastWordOnMembers,
 		func(ctx context.Context, r *replica) (handed, error) { return r.handOver(ctx, to) },
 		func(ctx context.Context, at *peer.Remote) (handed, error) {
 			leader, meta, err := at.Transfer(ctx, p, to)
