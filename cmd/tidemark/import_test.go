@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -320,6 +321,33 @@ func TestChunksKeepTheirBounds(t *testing.T) {
 	}
 	if empty := cut(&offsetfile.File{}); empty.count() != 0 {
 		t.Errorf("nothing is %d chunks", empty.count())
+	}
+}
+
+// A chunk of a file of many small groups is bounded by what these cost the
+// table: a chunk of 10,000 new groups took an Apply above 50 ms.
+func TestAChunkBringsFewNewGroups(t *testing.T) {
+	f := &offsetfile.File{}
+	for i := range 30_000 {
+		f.Entries = append(f.Entries, offsetfile.Entry{Group: strconv.Itoa(i), Topic: "t", Queues: make([]offsetfile.Queue, 1+i/10_000)})
+	}
+	c := cut(f)
+	total := 0
+	for i := range c.count() {
+		list := c.targets(i)
+		groups := 1
+		for j := range list[1:] {
+			if list[j].Key.Group != list[j+1].Key.Group {
+				groups++
+			}
+		}
+		if cost := len(list) + groups*(entryCost-1); cost > offset.MaxCommits || groups > 1250 {
+			t.Errorf("chunk %d brings %d groups and %d offsets", i, groups, len(list))
+		}
+		total += len(list)
+	}
+	if total != 60_000 || c.count() != 28 {
+		t.Errorf("%d chunks have %d offsets; want 28 of 60000", c.count(), total)
 	}
 }
 
