@@ -335,6 +335,7 @@ func toldAtTheEnd(t *testing.T, blind bool) (told int) {
 	})
 	m := c.Members[0]
 	meta := m.MustCommit(incluster.Key("g", 0), 1)
+	quiet(c, m)
 	before := metric(m, "proposed_entries_total")
 	holding.Store(true)
 	answers := make(chan error, 3)
@@ -364,6 +365,16 @@ func toldAtTheEnd(t *testing.T, blind bool) (told int) {
 		}
 	}
 	return told
+}
+
+// quiet waits until a lone member has announced itself, after which it proposes
+// nothing of its own.
+func quiet(c *incluster.Cluster, m *incluster.Member) {
+	c.TB.Helper()
+	c.Until(m.Name+" has announced itself", func() bool {
+		members := m.Status().Members
+		return len(members) == 1 && members[0].API != ""
+	})
 }
 
 func metric(m *incluster.Member, name string) float64 {
