@@ -75,30 +75,26 @@ func (t *trial) clean(ctx context.Context) (sum [32]byte, err error) {
 	if err := t.cluster.Up(); err != nil {
 		return sum, err
 	}
-	leader, err := t.cluster.Leader()
-	if err != nil {
-		return sum, err
-	}
 	empty, err := t.memories(ctx)
 	if err != nil {
 		return sum, err
 	}
+	w := watch(ctx, t.cluster)
 	began := time.Now()
 	s, err := t.bring()
+	took := time.Since(began)
+	w.end()
 	if err != nil {
 		return sum, err
 	}
-	took := time.Since(began)
 	if s.Changed != uint64(t.offsets()) {
 		return sum, fmt.Errorf("%d offsets were changed of %d", s.Changed, t.offsets())
 	}
 	row("time into an idle cluster, the CLI's reading and checking included", "%v", round(took))
-	m, err := t.cluster.Metrics(ctx, leader)
-	if err != nil {
+	t.bound("changes of the leader, idle cluster", float64(w.changes()), 0, "%d", w.changes())
+	if err := t.log(ctx); err != nil {
 		return sum, err
 	}
-	t.log(m)
-	t.bound("longest Apply on the leader, idle cluster", m["tidemark_apply_longest_seconds"], 0.050, "%.1f ms", 1e3*m["tidemark_apply_longest_seconds"])
 	full, err := t.memories(ctx)
 	if err != nil {
 		return sum, err
@@ -107,11 +103,25 @@ func (t *trial) clean(ctx context.Context) (sum [32]byte, err error) {
 	return t.export()
 }
 
-// log tells of the entries; all that the leader proposed were the import's.
-func (t *trial) log(m map[string]float64) {
-	per := m["tidemark_proposed_bytes_total"] / float64(t.offsets())
-	t.bound("bytes of log an offset", per, 12, "%.2f (%.1f MB in %.0f entries)", per, m["tidemark_proposed_bytes_total"]/1e6, m["tidemark_proposed_entries_total"])
-	t.bound("largest entry", m["tidemark_proposed_largest_bytes"], 512<<10, "%.1f KiB", m["tidemark_proposed_largest_bytes"]/1024)
+// log tells of the entries; all that was proposed was the import's.
+func (t *trial) log(ctx context.Context) error {
+	var bytes, entries, largest, longest float64
+	for _, n := range nodes.Names {
+		m, err := t.cluster.Metrics(ctx, n)
+		if err != nil {
+			return err
+		}
+		bytes, entries = bytes+m["tidemark_proposed_bytes_total"], entries+m["tidemark_proposed_entries_total"]
+		largest = max(largest, m["tidemark_proposed_largest_bytes"])
+		if m["tidemark_leader"] == 1 {
+			longest = m["tidemark_apply_longest_seconds"]
+		}
+	}
+	per := bytes / float64(t.offsets())
+	t.bound("bytes of log an offset", per, 12, "%.2f (%.1f MB in %.0f entries)", per, bytes/1e6, entries)
+	t.bound("largest entry", largest, 512<<10, "%.1f KiB", largest/1024)
+	t.bound("longest Apply on the leader, idle cluster", longest, 0.050, "%.1f ms", 1e3*longest)
+	return nil
 }
 
 func (t *trial) memories(ctx context.Context) (list []nodes.Memory, err error) {

@@ -50,9 +50,7 @@ func (t *trial) loaded(ctx context.Context) (sum [32]byte, err error) {
 	w := watch(ctx, t.cluster)
 	err = t.disturbed(ctx, c, load, w)
 	failed, last := load.Stop()
-	if end := w.stop(); err == nil {
-		err = end
-	}
+	w.stop()
 	if err == nil && failed > 0 {
 		err = fmt.Errorf("%d other commits failed, the last with: %w", failed, last)
 	}

@@ -103,16 +103,20 @@ func (w *watcher) set(name string, away bool) {
 	w.away[name] = away
 }
 
+// end ends it.
+func (w *watcher) end() {
+	w.cancel()
+	w.all.Wait()
+}
+
 // stop ends it and tells what it saw. Between the kill of a leader and the next
 // one members say that there is none, which is no failure of theirs; anything
 // else that a node answered late or not is shown.
-func (w *watcher) stop() error {
-	w.cancel()
-	w.all.Wait()
+func (w *watcher) stop() {
+	w.end()
 	row("status and health of each node, every second", "%v; not answered or not ready: %d", w.took.Take(), len(w.failures))
 	for _, f := range w.failures {
 		row("not answered or not ready", "%s", f)
 	}
 	row("elections in all, that after the kill included", "%d", w.rises)
-	return nil
 }
