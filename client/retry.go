@@ -54,7 +54,8 @@ func (c *Client) run(ctx context.Context, t *trial, send func(ms uint32) error) 
 		if t.kind != reading && !unsent(err) && offset.OutcomeOf(err) == offset.Unknown {
 			t.unknown = true
 		}
-		if last == nil || ctx.Err() == nil || !unsent(err) { // else the time was up, which says less than the try before
+		timeUp := ctx.Err() != nil && unsent(err)
+		if last == nil || !t.silent(err) || !timeUp && !errors.Is(last, offset.ErrNoLeader) {
 			last = err
 		}
 		switch {
@@ -72,6 +73,13 @@ func (c *Client) run(ctx context.Context, t *trial, send func(ms uint32) error) 
 			return c.fail(t, errShut, nil)
 		}
 	}
+}
+
+// silent tells the errors of a node that was not reached, or did not answer in
+// time. They say less of the cluster than what a node said in an earlier try;
+// above all that there is no leader, which it takes a while to say.
+func (t *trial) silent(err error) bool {
+	return broken(err) || t.kind == reading && errors.Is(err, offset.ErrOutcomeUnknown)
 }
 
 // again tells whether the call may be sent once more after err.

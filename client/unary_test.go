@@ -151,6 +151,32 @@ func TestUnansweredUnaryCallEndsWithTheDeadline(t *testing.T) {
 	})
 }
 
+// With two of three nodes down, the third says so once; the tries after that
+// end at the dead ones, or with the deadline, which says less.
+func TestNoLeaderIsTheWordOfAReadToo(t *testing.T) {
+	for name, then := range map[string]fault{"lost": lose, "cut": cut} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFakeCluster(t, "a:1")
+				f.play(func(_ *fakeNode, _ string, nth int) (fault, error) {
+					if nth == 1 {
+						return refuse, offset.Errorf(offset.ErrNoLeader, "cut off")
+					}
+					return then, nil
+				})
+				c := f.clientOf([]string{"a:1", "dead:1", "void:1"})
+				_, err := c.List(within(t, 2*time.Second), offset.List{What: offset.ListGroups})
+				if !errors.Is(err, offset.ErrNoLeader) || errors.Is(err, offset.ErrUnreachable) || !errors.Is(err, context.DeadlineExceeded) {
+					t.Fatalf("%v; want ErrNoLeader and DeadlineExceeded", err)
+				}
+				if f.count("list") < 2 {
+					t.Fatal("the node was asked only once")
+				}
+			})
+		})
+	}
+}
+
 func TestExportIsWholeOrAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeCluster(t, "a:1")

@@ -153,6 +153,9 @@ func (s *session) export(l offset.List, yield func(offset.Page) error) error {
 		return yield(p)
 	})
 	if err != nil && s.ctx.Err() == nil && context.Cause(ctx) == context.DeadlineExceeded {
+		if causeOf(err).err != context.Canceled { // what the client says of it comes first
+			return fmt.Errorf("%w; nothing came for %s", err, s.timeout)
+		}
 		return fmt.Errorf("%w; nothing came for %s: %w", err, s.timeout, offset.ErrUnreachable)
 	}
 	return err

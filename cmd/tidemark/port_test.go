@@ -54,7 +54,7 @@ func wantUnreachable(t *testing.T, addr string) {
 	for _, args := range [][]string{{"get", "g"}, {"cluster", "status", "-o", "json"}, {"export"}} {
 		var out, errs bytes.Buffer
 		code := run(t.Context(), append(args, "--timeout", "300ms", "--endpoints", addr), streams{out: &out, err: &errs}, dial)
-		if code != exitUnreachable || out.Len() > 0 || strings.Count(errs.String(), "\n") != 1 || !strings.Contains(errs.String(), "check --endpoints") {
+		if code != exitUnreachable || out.Len() > 0 || strings.Count(errs.String(), "\n") != 1 || !strings.Contains(errs.String(), "check --endpoints") || strings.Count(errs.String(), "cannot be reached") > 1 {
 			t.Errorf("%q gives %d, %q, %q", args, code, &out, &errs)
 		}
 	}
