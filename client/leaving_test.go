@@ -73,3 +73,28 @@ func TestANodeIsLeftForNothing(t *testing.T) {
 		}
 	})
 }
+
+// A node that is the only one to be reached is not left again and again for
+// those that were tried just now.
+func TestNobodyWaitsForNodesThatFailedLately(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		f.play(func(_ *fakeNode, _ string, nth int) (fault, error) {
+			if nth%2 == 1 {
+				return refuse, offset.ErrNoLeader
+			}
+			return none, nil
+		})
+		c := f.clientOf([]string{"a:1", "void:1", "void:2"})
+		ctx := within(t, time.Minute)
+		for i := range int64(5) {
+			began := time.Now()
+			if err := commitOne(ctx, c, key(0), i, 0); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(began); i == 0 && took > 2100*time.Millisecond || i > 0 && took > 100*time.Millisecond {
+				t.Errorf("commit %d took %v", i, took)
+			}
+		}
+	})
+}

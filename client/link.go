@@ -97,8 +97,8 @@ func (c *Client) open(ctx context.Context) (*conn.Conn, error) {
 	}
 	var last error
 	for _, addr := range c.candidates() {
-		if cn != nil && addr == cn.Addr() {
-			continue
+		if cn != nil && (addr == cn.Addr() || fit == leaving && c.failedLately(addr)) {
+			continue // that one answers, at least
 		}
 		next, err := c.dial(ctx, addr)
 		if err == nil {

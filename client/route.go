@@ -113,6 +113,13 @@ func (c *Client) shunnedLocked(addr string) bool {
 	return ok
 }
 
+// failedLately tells whether addr is passed over.
+func (c *Client) failedLately(addr string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.shunnedLocked(addr)
+}
+
 // candidates lists where to dial, best first: where calls should go, then
 // the seeds in turn, those that failed lately last. addr alone comes first.
 func (c *Client) candidates() []string {
