@@ -31,6 +31,8 @@ type localFiles struct {
 	dir  string
 	disk disk
 	now  func() time.Time
+	// most is how many bytes a file may have, at most offsetfile.MaxLocalBytes.
+	most int64
 }
 
 func (l *localFiles) path(name string) string { return filepath.Join(l.dir, name) }
@@ -54,7 +56,7 @@ func (f *localFile) bytes() bool { return f.err != nil && (f.data == nil || len(
 // what is in it.
 func (l *localFiles) look(name string) *localFile {
 	f := &localFile{path: l.path(name)}
-	data, err := l.disk.read(f.path, offsetfile.MaxLocalBytes)
+	data, err := l.disk.read(f.path, l.most)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f
 	}
@@ -195,8 +197,8 @@ func (l *localFiles) replace(s *state, offsets map[offset.MessageQueue]int64) (e
 	if err := offsetfile.WriteLocal(&b, offsets); err != nil {
 		return err
 	}
-	if b.Len() > offsetfile.MaxLocalBytes {
-		return offset.Errorf(offset.ErrLimit, "the file of offsets would have %d bytes; at most %d are written", b.Len(), offsetfile.MaxLocalBytes)
+	if int64(b.Len()) > l.most {
+		return offset.Errorf(offset.ErrLimit, "the file of offsets would have %d bytes; at most %d are written", b.Len(), l.most)
 	}
 	if err := makeDirs(l.disk, l.dir); err != nil {
 		return err

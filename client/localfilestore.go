@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/tidemark-mq/tidemark/offset"
+	"github.com/tidemark-mq/tidemark/offsetfile"
 )
 
 // LocalFileStore is the OffsetStore of a consumer in broadcasting mode, where
@@ -90,7 +91,7 @@ func NewLocalFileStore(clientID, group string, opts ...LocalOption) (*LocalFileS
 	}
 	s := &LocalFileStore{
 		key:        offset.Key{Group: group},
-		files:      localFiles{dir: filepath.Join(set.dir, clientID, group), disk: set.disk, now: set.clock.Now},
+		files:      localFiles{filepath.Join(set.dir, clientID, group), set.disk, set.clock.Now, offsetfile.MaxLocalBytes},
 		set:        set,
 		persisting: make(chan struct{}, 1),
 		table:      make(map[offset.MessageQueue]*localEntry),

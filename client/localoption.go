@@ -40,7 +40,7 @@ type localSettings struct {
 	disk            disk
 }
 
-// WithLocalDir sets the folder; the default is what the environment variable
+// WithLocalDir sets the folder; the default, and an empty one, is what the environment variable
 // LocalDirVariable names, or ~/.rocketmq_offsets, as Java's client has it.
 // (rocketmq-client-go has ~/.rocketmq_client_go.)
 func WithLocalDir(dir string) LocalOption { return func(s *localSettings) { s.dir = dir } }
@@ -68,13 +68,16 @@ func WithLocalLogger(l *slog.Logger) LocalOption { return func(s *localSettings)
 
 func settleLocal(opts []LocalOption) (localSettings, error) {
 	s := localSettings{
-		dir: os.Getenv(LocalDirVariable), first: time.Second, interval: time.Second, timeout: 5 * time.Second,
+		first: time.Second, interval: time.Second, timeout: 5 * time.Second,
 		clock: realClock{}, logger: slog.Default(), disk: realDisk{},
 	}
 	for _, o := range opts {
 		if o != nil {
 			o(&s)
 		}
+	}
+	if s.dir == "" {
+		s.dir = os.Getenv(LocalDirVariable)
 	}
 	if s.dir == "" {
 		home, err := os.UserHomeDir()

@@ -41,7 +41,7 @@ type ProcessQueue[M any] struct {
 	// last is the offset that was put last; not the highest, so that after a
 	// step back nothing between the two counts as consumed.
 	last int64
-	// taken are the offsets that the orderly worker has, ascending.
+	// taken are the offsets that the orderly worker has.
 	taken []int64
 	// consuming: a worker was told to begin (orderly), and has not found the queue empty since.
 	consuming bool

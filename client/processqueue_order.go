@@ -1,5 +1,7 @@
 package client
 
+import "slices"
+
 // Take hands out the next messages in order, n at most, to the one worker of
 // the orderly way. None ends the worker: the next Put tells to start another.
 // What was taken before and neither committed nor rolled back stays taken.
@@ -9,6 +11,7 @@ func (q *ProcessQueue[M]) Take(n int) []InFlight[M] {
 	if q.dropped {
 		return nil
 	}
+	q.forgetLocked()
 	var list []InFlight[M]
 	now := q.set.clock.Now()
 	for len(list) < n {
@@ -32,6 +35,7 @@ func (q *ProcessQueue[M]) Take(n int) []InFlight[M] {
 func (q *ProcessQueue[M]) Commit() (next int64, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.forgetLocked()
 	if q.dropped || len(q.taken) == 0 {
 		return 0, false
 	}
@@ -65,11 +69,14 @@ func (q *ProcessQueue[M]) MakeAgain(offsets ...int64) {
 	for _, o := range offsets {
 		q.line.again(o)
 	}
-	kept := q.taken[:0]
-	for _, o := range q.taken {
-		if s := q.line.find(o); s != nil && s.state == taken {
-			kept = append(kept, o)
-		}
-	}
-	q.taken = kept
+	q.forgetLocked()
+}
+
+// forgetLocked takes off the list what is not taken any more: put back, or
+// completed the other way.
+func (q *ProcessQueue[M]) forgetLocked() {
+	q.taken = slices.DeleteFunc(q.taken, func(o int64) bool {
+		s := q.line.find(o)
+		return s == nil || s.state != taken
+	})
 }

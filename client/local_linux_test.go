@@ -1,0 +1,69 @@
+package client
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// localPersisting, where set, makes the test binary persist once and nothing else.
+const localPersisting = "CLIENT_LOCAL_PERSIST"
+
+// TestLocalOrderOfCalls holds the order of system calls by a trace: both new
+// files are synced before any name changes, the copy gets its name before the
+// file, and the folder is synced last.
+func TestLocalOrderOfCalls(t *testing.T) {
+	if dir := os.Getenv(localPersisting); dir != "" {
+		persistOnce(t, dir)
+		return
+	}
+	if _, err := exec.LookPath("strace"); err != nil {
+		t.Skipf("needs strace: %v", err)
+	}
+	f := newShelf(t)
+	f.put("C36.offsets.json.bak", "offsets.json")
+	trace := filepath.Join(t.TempDir(), "trace")
+	cmd := exec.Command("strace", "-f", "-y", "-o", trace, "-s", "4096", "-e", "trace=write,fsync,rename,renameat,renameat2,unlink,unlinkat,truncate,ftruncate", os.Args[0], "-test.run", "^TestLocalOrderOfCalls$")
+	cmd.Env = append(os.Environ(), localPersisting+"="+f.dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		if strings.Contains(string(out), "ptrace") {
+			t.Skipf("strace may not trace here: %s", out)
+		}
+		t.Fatalf("%v: %s", err, out)
+	}
+	b, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const temp = `[^\n]*/\.offsets\.json\.\d+\.tmp`
+	order := regexp.MustCompile(`(?s)` + strings.Join([]string{
+		`write\(\d+<` + temp + `>, [^\n]*501`, `fsync\(\d+<` + temp + `>\)[^\n]* = 0`,
+		`write\(\d+<` + temp + `>, [^\n]*500`, `fsync\(\d+<` + temp + `>\)[^\n]* = 0`,
+		`rename\w*\(` + temp + `"[^\n]*/offsets\.json\.bak"[^\n]* = 0`,
+		`rename\w*\(` + temp + `"[^\n]*/offsets\.json"[^\n]* = 0`,
+		`fsync\(\d+<[^\n]*/moss-readers>\)[^\n]* = 0`,
+	}, ".*"))
+	ours := regexp.MustCompile(`(?m)^.*(moss-readers).*$`).FindAllString(string(b), -1)
+	if text := strings.Join(ours, "\n"); !order.MatchString(text) || len(ours) != 7 {
+		t.Errorf("%d calls, not in the order write, sync, write, sync, rename, rename, sync of the folder:\n%s", len(ours), text)
+	}
+}
+
+func persistOnce(t *testing.T, dir string) {
+	s, err := NewLocalFileStore("10.0.0.1@DEFAULT", "moss-readers", WithLocalDir(dir), WithLocalInterval(0, 0), WithLocalLogger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Load(); err != nil {
+		t.Fatal(err)
+	}
+	s.UpdateOffset(bk("bk-north", 0), 501, true)
+	if err := s.Persist(context.Background(), bk("bk-north", 0)); err != nil {
+		t.Fatal(err)
+	}
+}
