@@ -38,7 +38,7 @@ type audit struct {
 func openAudit(dir string, log hclog.Logger, lost func()) (*audit, error) {
 	a := &audit{path: filepath.Join(dir, auditFile), log: log, lost: lost}
 	if err := a.open(); err != nil {
-		return nil, fmt.Errorf("opening the audit log: %w", err)
+		return nil, unusable(fmt.Errorf("opening the audit log: %w", err))
 	}
 	return a, nil
 }

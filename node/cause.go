@@ -29,7 +29,8 @@ const (
 	ExitConfig = 3
 	// ExitLatched: an entry could not be applied; the state can't be trusted.
 	ExitLatched = 70
-	// ExitDamaged: the data folder is damaged, or of another member or cluster.
+	// ExitDamaged: the data folder is damaged, a copy of one in use, or of
+	// another cluster.
 	ExitDamaged = 71
 	// ExitRemoved: the member has been removed from its cluster.
 	ExitRemoved = 72

@@ -162,7 +162,7 @@ func (f *founding) lookForTwin(ctx context.Context) error {
 		f.alone = true
 		return nil
 	case h.ID == f.identity.id():
-		return offset.Errorf(offset.ErrDenied,
+		return copied(
 			"another process runs at %s with the identity %s: two nodes were started with copies of one data folder; give this one an empty folder (--data) and a name of its own (--name)", f.peer, h.ID)
 	}
 	return offset.Errorf(offset.ErrInvalid,
@@ -181,11 +181,16 @@ func (f *founding) lookBehind(ctx context.Context) error {
 		h, err := f.meet(was).Hello(look)
 		cancel()
 		if err == nil && h.ID == f.identity.id() && h.Run != f.foundingConfig.run {
-			return offset.Errorf(offset.ErrDenied,
+			return copied(
 				"another process runs at %s with the identity %s, and this one is at %s: two nodes were started with copies of one data folder; stop the other if this is the one that moved, or give this one an empty folder (--data) and a name of its own (--name)", was, h.ID, f.peer)
 		}
 	}
 	return f.identity.noteAddress(f.peer)
+}
+
+// copied ends a node whose data folder, or that of another, is a copy.
+func copied(format string, args ...any) error {
+	return &Stopped{Code: ExitDamaged, Err: offset.Errorf(offset.ErrDenied, format, args...)}
 }
 
 // round does what can be done now; done tells that raft may start.

@@ -378,7 +378,7 @@ func TestSecondNodeWithOneIdentity(t *testing.T) {
 			c.identity.close()
 			c.identity, c.peer, c.empty = id, "b:7412", false
 		})
-		if err := second.refused(5 * time.Second); !errors.Is(err, offset.ErrDenied) || !strings.Contains(err.Error(), "another process") {
+		if err := second.refused(5 * time.Second); !errors.Is(err, offset.ErrDenied) || ExitCode(err) != ExitDamaged || !strings.Contains(err.Error(), "another process") {
 			t.Errorf("%v", err)
 		}
 		stranger := tr.start("d", func(c *foundingConfig) { c.initial, c.peer = nil, "c:7412" })

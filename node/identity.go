@@ -93,7 +93,7 @@ func drawCluster() (c offset.ClusterID) {
 // store writes a record and then makes it the current one.
 func (i *identity) store(r memberRecord) error {
 	if err := writeMember(i.dir, r); err != nil {
-		return fmt.Errorf("keeping the member's identity: %w", err)
+		return unusable(fmt.Errorf("keeping the member's identity: %w", err))
 	}
 	i.now = r
 	return nil
@@ -214,9 +214,23 @@ func makeFolder(dir string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return offset.Errorf(offset.ErrInvalid, "the data folder %s cannot be made: make the folder above it, or correct the path", dir)
 	case err != nil:
-		return fmt.Errorf("making the data folder: %w", err)
+		return unusable(fmt.Errorf("making the data folder: %w", err))
 	}
 	return store.SyncFolder(filepath.Dir(dir))
+}
+
+// unusable adds the way out to what opening, or writing, a file of the data
+// folder failed with, where the operator has one.
+func unusable(err error) error {
+	var at *fs.PathError
+	switch {
+	case errors.Is(err, unix.EROFS), errors.Is(err, fs.ErrPermission):
+		return offset.Errorf(offset.ErrInvalid,
+			"%v: the data folder (--data) and what is in it must be readable and writable for the user that tidemarkd runs as; correct that, or name another folder", err)
+	case errors.Is(err, unix.EISDIR) && errors.As(err, &at):
+		return offset.Errorf(offset.ErrDamaged, "%s is a folder, where a file of this member belongs (%v): move it out of the data folder", at.Path, err)
+	}
+	return err
 }
 
 // lockFolder takes the folder for this process alone. The kernel frees it when
@@ -224,7 +238,7 @@ func makeFolder(dir string) error {
 func lockFolder(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("locking the data folder: %w", err)
+		return nil, unusable(fmt.Errorf("locking the data folder: %w", err))
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		defer f.Close()

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/tidemark-mq/tidemark/node/store"
 	"github.com/tidemark-mq/tidemark/offset"
 	"github.com/tidemark-mq/tidemark/transport/peer"
@@ -105,6 +107,31 @@ func TestForeignAndMissingIdentity(t *testing.T) {
 	os.WriteFile(path+".plain", nil, 0o600)
 	if _, err := openIdentity(path+".plain", "n1"); !errors.Is(err, offset.ErrInvalid) {
 		t.Errorf("a file in the place of the folder: %v", err)
+	}
+}
+
+// What the operator has put in the way is said with the way out.
+func TestUnusableDataFolder(t *testing.T) {
+	for _, name := range []string{memberFile, lockFile} {
+		dir := t.TempDir()
+		os.Mkdir(filepath.Join(dir, name), 0o700)
+		if _, err := openIdentity(dir, "n1"); ExitCode(err) != ExitDamaged || !strings.Contains(err.Error(), filepath.Join(dir, name)+" is a folder") {
+			t.Errorf("%s is a folder: %v", name, err)
+		}
+	}
+	dir := t.TempDir()
+	os.Mkdir(filepath.Join(dir, auditFile), 0o700)
+	if _, err := openAudit(dir, hclog.NewNullLogger(), func() {}); ExitCode(err) != ExitDamaged || !strings.Contains(err.Error(), "move it out") {
+		t.Errorf("%s is a folder: %v", auditFile, err)
+	}
+	for _, cause := range []error{syscall.EROFS, syscall.EACCES} { // root may write everywhere, so no folder is made for it
+		err := unusable(&os.PathError{Op: "open", Path: "/d/x", Err: cause})
+		if ExitCode(err) != ExitConfig || !strings.Contains(err.Error(), "--data") || !strings.Contains(err.Error(), "/d/x") {
+			t.Errorf("%v: %v", cause, err)
+		}
+	}
+	if err := unusable(syscall.EIO); err != syscall.EIO {
+		t.Errorf("another error became %v", err)
 	}
 }
 

@@ -64,12 +64,12 @@ type memberEnvelope struct {
 func readMember(path string) (memberRecord, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return memberRecord{}, fmt.Errorf("reading the member's identity: %w", err)
+		return memberRecord{}, unusable(fmt.Errorf("reading the member's identity: %w", err))
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxMemberFile+1))
 	if err != nil {
-		return memberRecord{}, fmt.Errorf("reading the member's identity: %w", err)
+		return memberRecord{}, unusable(fmt.Errorf("reading the member's identity: %w", err))
 	}
 	r, err := decodeMember(b)
 	if errors.Is(err, offset.ErrLevel) {
