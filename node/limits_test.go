@@ -83,6 +83,17 @@ func TestBadRequestsAreRefusedAtOnce(t *testing.T) {
 	if _, err := m.Node().List(within(t, time.Second), incluster.Operator, &offset.List{What: 9}); !errors.Is(err, offset.ErrInvalid) {
 		t.Errorf("an unknown listing: %v", err)
 	}
+	for _, l := range []offset.List{
+		{What: offset.ListKeys, Prefix: "g"}, {NewerThan: 1}, {What: offset.ListTopics, Pending: true}, {At: offset.ReadAt{Index: 1}},
+	} {
+		if _, err := m.Node().List(within(t, time.Second), incluster.Operator, &l); !errors.Is(err, offset.ErrInvalid) {
+			t.Errorf("%+v with a filter that would be ignored: %v", l, err)
+		}
+	}
+	k := offset.Key{Group: "g", MessageQueue: offset.MessageQueue{Topic: "t"}}
+	if _, _, err := m.Fetch(within(t, time.Second), k, offset.ReadAt{Index: 1}); !errors.Is(err, offset.ErrInvalid) {
+		t.Errorf("an index that the level does not look at: %v", err)
+	}
 	if after := metric(m, "proposed_entries_total"); after != before {
 		t.Errorf("%.0f entries were proposed", after-before)
 	}

@@ -15,6 +15,9 @@ func (n *Node) Fetch(ctx context.Context, p auth.Principal, f *offset.Fetch) ([]
 	if err := f.Validate(); err != nil {
 		return nil, n.meta(), err
 	}
+	if err := validateAt(f.At); err != nil {
+		return nil, n.meta(), err
+	}
 	if err := n.allowKeys(p, f.Keys); err != nil {
 		return nil, n.meta(), err
 	}
@@ -44,12 +47,12 @@ func (n *Node) List(ctx context.Context, p auth.Principal, l *offset.List) (offs
 // Export yields all keys that l selects, from one root, in pages; it ends with
 // the first error of yield. Limit and After are ignored.
 func (n *Node) Export(ctx context.Context, p auth.Principal, l *offset.List, yield func(offset.Page) error) error {
-	root, r, err := n.listing(ctx, p, l)
+	all := *l
+	all.What, all.After, all.Limit = offset.ListKeys, nil, offset.MaxPage
+	root, r, err := n.listing(ctx, p, &all)
 	if err != nil {
 		return err
 	}
-	all := *l
-	all.What, all.After, all.Limit = offset.ListKeys, nil, offset.MaxPage
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -77,14 +80,32 @@ func (n *Node) listing(ctx context.Context, p auth.Principal, l *offset.List) (*
 	return n.rootAt(ctx, l.At)
 }
 
+// validateList refuses also a filter that the kind of listing does not have:
+// ignored, it would let its caller take all rows for those it asked for.
 func validateList(l *offset.List) error {
-	if l.What > offset.ListKeys {
+	switch {
+	case l.What > offset.ListKeys:
 		return offset.Errorf(offset.ErrInvalid, "unknown kind of listing %d", l.What)
+	case l.What == offset.ListKeys && l.Prefix != "":
+		return offset.Errorf(offset.ErrInvalid, "prefix narrows the names of groups and topics, not keys; list the groups first, or name one")
+	case l.What != offset.ListKeys && (l.NewerThan > 0 || l.Pending):
+		return offset.Errorf(offset.ErrInvalid, "newer_than and pending narrow a listing of keys; what must be LIST_KIND_KEYS")
+	}
+	if err := validateAt(l.At); err != nil {
+		return err
 	}
 	for _, f := range []struct{ field, name string }{{"group", l.Group}, {"topic", l.Topic}, {"broker", l.Broker}, {"prefix", l.Prefix}} {
 		if err := offset.ValidateName(f.field, f.name, true); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// validateAt refuses an index that the level does not look at.
+func validateAt(at offset.ReadAt) error {
+	if at.Index > 0 && at.Level != offset.AtLeast {
+		return offset.Errorf(offset.ErrInvalid, "at_index %d goes with READ_LEVEL_AT_LEAST, not with a %s read", at.Index, at.Level)
 	}
 	return nil
 }
