@@ -34,6 +34,7 @@ help: ## show the targets
 .PHONY: build
 build: ## build tidemarkd, tidemark and the programs of the proofs into bin/
 	@mkdir -p $(bin)
+	@echo "building into $(bin)/; the first time this takes a minute" >&2
 	@go build $(tags) -o $(bin)/tidemarkd ./cmd/node
 	@go build -o $(bin)/tidemark ./cmd/tidemark
 	@go build -o $(bin)/ ./cluster-test/...

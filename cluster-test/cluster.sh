@@ -194,11 +194,12 @@ stay() {
 A cluster of $(size) nodes runs. Its API addresses: $(endpoints)
 Logs: $run/n*/log. Try:
 
-  $(rel "$bin/tidemark") --endpoints $(endpoints) cluster status
-  $(rel "$bin/tidemark") --endpoints $(endpoints) import testdata/consumerOffset.json --execute
+  export TIDEMARK_ENDPOINTS=$(endpoints)
+  $(rel "$bin/tidemark") cluster status
+  $(rel "$bin/tidemark") import testdata/consumerOffset.json --broker broker-a --execute
   curl -s http://$(api n2)/tidemark.v1.GroupService/List -H 'Content-Type: application/json' -d '{"limit":5}'
 
-Ctrl-C stops all nodes cleanly.
+Ctrl-C stops all nodes cleanly; so does the end of one of them (to kill nodes, use cluster-test/cluster.sh up).
 EOF
 	while :; do
 		for n in $(nodes); do
