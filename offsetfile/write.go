@@ -116,7 +116,7 @@ func (j *jsonWriter) check(t offset.Target) error {
 	}
 	switch {
 	case j.broker != t.Key.Broker:
-		return offset.Errorf(offset.ErrInvalid, "a consumerOffset.json holds one broker's offsets, and these are of %q and %q; name one broker, or write one file for each", j.broker, t.Key.Broker)
+		return offset.Errorf(offset.ErrInvalid, "a consumerOffset.json holds one broker's offsets, and these are of %q and %q; name one broker (--broker), or write CSV", j.broker, t.Key.Broker)
 	case strings.Contains(t.Key.Topic, "@"):
 		return offset.Errorf(offset.ErrInvalid, "topic %q holds an '@', which a consumerOffset.json cannot express; write CSV", t.Key.Topic)
 	}

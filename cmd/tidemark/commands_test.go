@@ -62,7 +62,7 @@ func TestCommitShowsThenDoes(t *testing.T) {
 	if f.all() != "" {
 		t.Fatal("showing changed something")
 	}
-	f.tidemark(t, "commit", "g", "t", "3", "100", "--execute").want(t, 0, "g/t/3: no offset -> 100, at index", "")
+	f.tidemark(t, "commit", "g", "t", "3", "100", "--execute").want(t, 0, "g/t/3: no offset -> 100\n", "")
 	f.tidemark(t, "commit", "g", "t", "3", "90", "--execute").want(t, 0, "g/t/3 stays at 100: a commit never lowers", "")
 	f.tidemark(t, "commit", "g", "t", "3", "101", "--execute", "-o", "json").want(t, 0, `"before": "100"`, "")
 	f.tidemark(t, "commit", "g", "t", "3", "7", "--broker", "b", "--execute").want(t, 0, "g/t/b/3: no offset -> 7", "")

@@ -30,7 +30,7 @@ func (r *commitResult) table(t *table) {
 	case r.Before != nil && *r.Before >= r.Asked:
 		t.line("%s stays at %s: a commit never lowers", k, before)
 	case r.Executed:
-		t.line("%s: %s -> %d, at index %d", k, before, r.Key.Offset, r.Key.Index)
+		t.line("%s: %s -> %d", k, before, r.Key.Offset)
 	default:
 		t.line("%s: %s -> %d; nothing was done yet, add --execute", k, before, r.Asked)
 	}

@@ -13,7 +13,7 @@ type importCmd struct {
 	Merge        bool   `help:"Keep the larger offset of each key (the default)." xor:"mode"`
 	Replace      bool   `help:"Put the file's content in the place of all that is there, or of --group." xor:"mode"`
 	Group        string `help:"Only this group of the file; with --replace, only this group is replaced." placeholder:"GROUP"`
-	Broker       string `help:"Broker name that the keys of a JSON file get." placeholder:"NAME"`
+	Broker       string `help:"Name of the broker that a JSON file comes from; without, its keys get the empty broker name." placeholder:"NAME"`
 	StrictNames  bool   `help:"Skip names that RocketMQ's own validators refuse."`
 	AllowRemoval bool   `help:"Let a replace remove offsets that the file does not have."`
 	Abort        bool   `help:"Drop the import that is under way."`
