@@ -8,7 +8,8 @@
 // a table in memory that takes every update at once, and sends what changed.
 //
 //	c, err := client.New([]string{"n1:7411", "n2:7411", "n3:7411"})
-//	s, err := client.NewRemoteStore(c, "billing", client.WithOnFenced(func(f client.Fence) {
+//	var s *client.RemoteStore // for the function below
+//	s, err = client.NewRemoteStore(c, "billing", client.WithOnFenced(func(f client.Fence) {
 //		s.RemoveOffset(f.Queue) // an operator moved the queue: begin again where it is now
 //		next, err := s.ReadOffset(ctx, f.Queue, client.ReadFromStore)
 //		…

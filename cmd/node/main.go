@@ -4,7 +4,7 @@
 // Options come from flags, the environment (TIDEMARK_…) and a YAML file, in
 // this order; --print-config shows what came of them. Whatever is wrong with
 // them ends the start before anything is written. The exit codes are in
-// exit.go and in docs/api.md.
+// exit.go and in docs/configuration.md.
 package main
 
 import (
