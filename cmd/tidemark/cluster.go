@@ -44,7 +44,8 @@ type memberRow struct {
 // statusResult is how the cluster is.
 type statusResult struct {
 	ClusterID string `json:"clusterId"`
-	Leader    string `json:"leader"`
+	// Leader is the API address of the leader; its id while it has announced none.
+	Leader string `json:"leader"`
 	// Node is the node that was asked first, State its own.
 	Node    string      `json:"node"`
 	State   string      `json:"state"`
@@ -96,9 +97,31 @@ func (r *statusResult) table(t *table) {
 // Run asks one node, then each member it names. Exit code 5: something is
 // wrong; 8: there is no leader.
 func (statusCmd) Run(s *session) error {
-	st, err := s.statusOf("", s.timeout)
+	r, err := s.look()
 	if err != nil {
 		return err
+	}
+	r.judge()
+	if err := s.print(r); err != nil {
+		return err
+	}
+	switch {
+	case r.Leader == "":
+		return errNoLeader
+	case len(r.Problems) > 0:
+		return exitf(exitUnhealthy, "%s (%d in all)", r.Problems[0], len(r.Problems))
+	}
+	return nil
+}
+
+// errNoLeader is told where nobody knows who leads.
+var errNoLeader = exitf(exitNoLeader, "no leader is known; a majority of the voters must be up and reach each other")
+
+// look asks one node, then each member it names.
+func (s *session) look() (*statusResult, error) {
+	st, err := s.statusOf("", s.timeout)
+	if err != nil {
+		return nil, err
 	}
 	node, state := st.NodeID, st.State
 	if st.Meta.Leader != "" { // the leader knows more of the others
@@ -109,17 +132,27 @@ func (statusCmd) Run(s *session) error {
 	r := resultOf(&st)
 	r.Node, r.State = node, state
 	s.askMembers(r)
-	r.judge()
-	if err := s.print(r); err != nil {
-		return err
+	if r.Leader == "" {
+		r.Leader = r.leaderByMembers()
 	}
-	switch {
-	case r.Leader == "":
-		return exitf(exitNoLeader, "no leader is known; a majority of the voters must be up and reach each other")
-	case len(r.Problems) > 0:
-		return exitf(exitUnhealthy, "%s (%d in all)", r.Problems[0], len(r.Problems))
+	return r, nil
+}
+
+// leaderByMembers gives the leader by what the members say, where the one asked
+// has not heard of its address yet: the address, or the id of one that has
+// announced none.
+func (r *statusResult) leaderByMembers() string {
+	for _, m := range r.Members {
+		if m.State == "leader" {
+			return m.API
+		}
 	}
-	return nil
+	for _, m := range r.Members {
+		if m.Role == "leader" && m.API == "" {
+			return m.ID
+		}
+	}
+	return ""
 }
 
 // memberPatience is how long one member may take to tell how it is.

@@ -61,12 +61,15 @@ func TestMembersChangeOnlyWithExecute(t *testing.T) {
 		call  string
 	}{
 		{[]string{"cluster", "add", "n4/dd", "h4:7412"}, "would add n4/dd at h4:7412 as a nonvoter", "add n4/dd h4:7412"},
-		{[]string{"cluster", "promote", "n4/dd"}, "would make n4/dd a voter", "promote n4/dd"},
-		{[]string{"cluster", "remove", "n4/dd"}, "would take n4/dd out", "remove n4/dd"},
+		{[]string{"cluster", "promote", "n3/cc"}, "would make n3/cc a voter", "promote n3/cc"},
+		{[]string{"cluster", "remove", "n3"}, "would take n3 out", "remove n3"},
+		{[]string{"cluster", "remove", "n2/bb"}, "would take n2/bb out", "remove n2/bb"},
 		{[]string{"cluster", "transfer"}, "would hand leadership to any voter", "transfer "},
 		{[]string{"cluster", "transfer", "n2/bb"}, "would hand leadership to n2/bb", "transfer n2/bb"},
 	} {
 		f := newFake()
+		f.join("n2/bb", true, time.Millisecond)
+		f.join("n3/cc", false, -1)
 		f.tidemark(t, c.args...).want(t, 0, c.shows, "")
 		if len(f.calls) != 0 {
 			t.Errorf("%q did %q", c.args, f.calls)
@@ -79,6 +82,70 @@ func TestMembersChangeOnlyWithExecute(t *testing.T) {
 	f := newFake()
 	f.tidemark(t, "cluster", "snapshot", "--node", "h1:7411", "-o", "json").want(t, 0, `"bytes": "3456"`, "")
 	f.tidemark(t, "cluster", "remove", "", "--execute").want(t, exitBadInput, "", "member is empty")
+}
+
+// join adds a member that does not answer the program, and that the leader has
+// last heard of so long ago; -1: never.
+func (f *fake) join(id string, voter bool, heard time.Duration) {
+	name, _, _ := strings.Cut(id, "/")
+	f.status.Members = append(f.status.Members, offset.MemberStatus{
+		Member: offset.Member{ID: id, API: name + ":7411"}, Peer: name + ":7412", Voter: voter, Match: -1, ContactAge: heard,
+	})
+}
+
+// What the cluster would refuse is told without --execute, with the same code.
+func TestRefusalsOfMembersAreForeseen(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"add n9 h9:7412", exitBadInput, "not name/member-id"},
+		{"add n9/99 h9", exitBadInput, "not host:port"},
+		{"add n2/zz h9:7412", exitBadInput, "is a member already"},
+		{"add n9/99 n3:7412", exitBadInput, "n3/cc at n3:7412 is a member already"},
+		{"promote n9/99", exitNotFound, "no member is"},
+		{"remove n9", exitNotFound, "no member is"},
+		{"remove n1/aa", exitRefused, "n3/cc does not answer"},
+		{"remove n2/bb", exitRefused, "n3/cc does not answer"},
+		{"transfer n9", exitNotFound, "no voter other than the leader"},
+		{"transfer n4/dd", exitNotFound, "no voter other than the leader"},
+		{"transfer n1", exitBadInput, "leads already"},
+		{"transfer n3", exitRefused, "n3/cc does not answer"},
+		{"add n4/dd h9:7412", 0, ""}, // moves it
+		{"remove n3/cc", 0, ""},
+		{"remove n4", 0, ""},
+		{"transfer", 0, ""},
+	} {
+		f := newFake()
+		f.join("n2/bb", true, time.Millisecond)
+		f.join("n3/cc", true, time.Minute)
+		f.join("n4/dd", false, -1)
+		shows := ""
+		if c.code == 0 {
+			shows = "would "
+		}
+		f.tidemark(t, append([]string{"cluster"}, strings.Fields(c.args)...)...).want(t, c.code, shows, c.says)
+	}
+	f := newFake()
+	f.tidemark(t, "cluster", "remove", "n1").want(t, exitBadInput, "", "the only voter")
+	f.tidemark(t, "cluster", "transfer").want(t, exitNotFound, "", "no voter beside the leader")
+	f.status.State, f.status.Members[0].Leader = "candidate", false
+	f.tidemark(t, "cluster", "transfer").want(t, exitNoLeader, "", "no leader is known")
+}
+
+// A member that was made leader right after it was added has announced no
+// address yet, while the members know well who leads.
+func TestClusterStatusFindsTheLeaderByTheMembers(t *testing.T) {
+	f := newFake()
+	f.status.State, f.status.Members[0].Leader = "follower", false
+	f.join("n4/dd", true, -1)
+	f.status.Members[1].Leader, f.status.Members[1].API = true, ""
+	f.tidemark(t, "cluster", "status").want(t, exitUnhealthy, "leader n4/dd", "member n4/dd is not announced")
+	r := &statusResult{Members: []memberRow{{ID: "a/1", API: "a:7411", Role: "leader", State: "follower"}, {ID: "b/2", API: "b:7411", Role: "voter", State: "leader"}}}
+	if got := r.leaderByMembers(); got != "b:7411" {
+		t.Errorf("the leader is %q; b says that it leads", got)
+	}
 }
 
 func TestDumpEntry(t *testing.T) {

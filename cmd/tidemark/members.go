@@ -29,9 +29,10 @@ type execute struct {
 	Execute bool `help:"Do it; without, only show what would be done."`
 }
 
-// change checks that the cluster answers, then shows or does what.
-func (s *session) change(e execute, what string, do func(context.Context) error) error {
-	if _, err := s.statusOf("", s.timeout); err != nil {
+// change shows what it would do, if may finds no reason why the cluster would
+// refuse it; or does it, and lets the cluster decide.
+func (s *session) change(e execute, what string, may func(*statusResult) error, do func(context.Context) error) error {
+	if err := s.foresee(e, may); err != nil {
 		return err
 	}
 	if e.Execute {
@@ -63,8 +64,12 @@ func (c *addCmd) Run(s *session) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	if err := validateNew(c.ID, c.Address); err != nil {
+		return err
+	}
+	may := func(r *statusResult) error { return r.mayAdd(c.ID, c.Address) }
 	what := fmt.Sprintf("add %s at %s as a nonvoter; promote it when it has caught up", shown(c.ID), shown(c.Address))
-	return s.change(c.execute, what, func(ctx context.Context) error {
+	return s.change(c.execute, what, may, func(ctx context.Context) error {
 		_, err := s.AddMember(ctx, c.ID, c.Address)
 		return err
 	})
@@ -81,7 +86,8 @@ func (c *promoteCmd) Run(s *session) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	return s.change(c.execute, fmt.Sprintf("make %s a voter", shown(c.ID)), func(ctx context.Context) error {
+	may := func(r *statusResult) error { _, err := r.find(c.ID); return err }
+	return s.change(c.execute, fmt.Sprintf("make %s a voter", shown(c.ID)), may, func(ctx context.Context) error {
 		_, err := s.PromoteMember(ctx, c.ID)
 		return err
 	})
@@ -98,7 +104,8 @@ func (c *removeCmd) Run(s *session) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	return s.change(c.execute, fmt.Sprintf("take %s out of the cluster", shown(c.ID)), func(ctx context.Context) error {
+	may := func(r *statusResult) error { return r.mayRemove(c.ID) }
+	return s.change(c.execute, fmt.Sprintf("take %s out of the cluster", shown(c.ID)), may, func(ctx context.Context) error {
 		_, err := s.RemoveMember(ctx, c.ID)
 		return err
 	})
@@ -117,11 +124,13 @@ func (c *transferCmd) Run(s *session) error {
 		to = shown(c.To)
 	}
 	r := &changeResult{Change: "hand leadership to " + to, Executed: c.Execute}
-	st, err := s.statusOf("", s.timeout)
+	err := s.foresee(c.execute, func(st *statusResult) error {
+		r.Leader = st.Leader
+		return st.mayTransfer(c.To)
+	})
 	if err != nil {
 		return err
 	}
-	r.Leader = st.Meta.Leader
 	if c.Execute {
 		ctx, cancel := s.call()
 		defer cancel()
