@@ -32,7 +32,7 @@ usage: cluster.sh COMMAND
 
 environment: CLUSTER_RUN  where data, logs and pids lie (default .run/cluster)
              CLUSTER_BIN  where tidemarkd and tidemark lie (default bin)
-             CLUSTER_PORT first port of n1 (default 7411)
+             CLUSTER_PORT first port of n1 (default 7411); a cluster needs the same in each command
              CLUSTER_WRAP a command put before tidemarkd, such as a tracer; %n becomes the node's name
 EOF
 }
@@ -99,7 +99,7 @@ start() {
 		sleep 0.02
 	done
 	pid=$(cat "$dir/pid" 2>/dev/null) || die "$n did not start; see $dir/log"
-	born "$pid" >"$dir/started"
+	born "$pid" >"$dir/started" && [ -s "$dir/started" ] || die "$n has ended at once: $(tail -n 1 "$dir/log")"
 }
 
 ready() { # ready SECONDS: wait until every running node serves
