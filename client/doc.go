@@ -34,10 +34,18 @@
 // "No offset" is an answer: KeyState.Exists is false, ReadOffset gives
 // offset.ErrNoOffset. A failure to ask is always another error, and never a number.
 //
+// # Beside the cluster
+//
+// A consumer in broadcasting mode keeps its offsets on its own disk: a
+// LocalFileStore, in RocketMQ's place and form. NewStore chooses between the
+// two by MessageModel. A ProcessQueue tells which offset is safe to commit while
+// messages are consumed in any order, and StartPosition where a queue begins
+// that has no offset.
+//
 // # Goroutines
 //
-// A connection has two, which Client.Close waits for; a RemoteStore has one,
-// its persist loop, which its Close waits for. OnFenced and Hooks are called
+// A connection has two, which Client.Close waits for; a RemoteStore, a
+// LocalFileStore and a PersistLoop have one each, which their Close waits for. OnFenced and Hooks are called
 // in the goroutine that came across what they tell.
 //
 // DESIGN.md tells the way of a call, the states of a queue, and what was

@@ -51,7 +51,7 @@ func TestLocalDamageEndsTheStart(t *testing.T) {
 			t.Errorf("%q is not in %v", want, err)
 		}
 	}
-	if strings.ContainsAny(err.Error(), "\x00\n\xd7") {
+	if strings.ContainsAny(err.Error(), "\x00\n") || strings.Contains(err.Error(), "\xd7") {
 		t.Errorf("the error holds raw bytes: %q", err)
 	}
 	s.UpdateOffset(bk("b", 0), 7, true)

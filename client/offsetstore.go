@@ -35,8 +35,9 @@ type OffsetStore interface {
 	// ReadOffset gives the next message to consume. A queue without an offset
 	// is offset.ErrNoOffset, which is never the error of a failure to ask.
 	ReadOffset(ctx context.Context, mq offset.MessageQueue, from ReadOffsetType) (int64, error)
-	// PersistAll persists what changed of the given queues and drops all
-	// others from memory. Without any queue it returns at once and drops none.
+	// PersistAll persists what changed of the given queues. A remote store
+	// drops all others from memory; a local one keeps them, as in RocketMQ.
+	// Without any queue it returns at once and drops none.
 	PersistAll(ctx context.Context, mqs []offset.MessageQueue) error
 	// Persist persists one queue.
 	Persist(ctx context.Context, mq offset.MessageQueue) error
