@@ -40,7 +40,7 @@ build: ## build tidemarkd, tidemark and the programs of the proofs into bin/
 	@go build -o $(bin)/ ./cluster-test/...
 
 .PHONY: run
-run: build ## run a cluster of three nodes until Ctrl-C (NODES=n for another number)
+run: build ## run a cluster of three nodes until Ctrl-C (NODES=5 for five, CLUSTER_PORT=8411 for other ports)
 	@$(cluster) cluster-test/cluster.sh run $(NODES)
 
 .PHONY: demo
