@@ -91,7 +91,11 @@ func once[T any](ctx context.Context, r *replica, word time.Duration, here func(
 	r.counts.forwarded.Add(1)
 	ctx, done := r.whileLeads(ctx, to.ID(), word)
 	defer done()
-	return there(ctx, to)
+	v, err := there(ctx, to)
+	if word == lastWord {
+		err = resendable(err)
+	}
+	return v, err
 }
 
 // undone tells the errors after which the same request may be sent again as if

@@ -3,7 +3,9 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 
 	"github.com/hashicorp/raft"
@@ -93,4 +95,20 @@ func proposed(err error) error {
 		return offset.Errorf(offset.ErrNotLeader, "%v", err)
 	}
 	return offset.Errorf(offset.ErrOutcomeUnknown, "%v; sending the same again is safe", err)
+}
+
+// resendable adds to an unknown outcome what its caller may do, for requests
+// that may be sent again at no cost. What the leader said of it stays.
+func resendable(err error) error {
+	const safe = "sending the same again is safe"
+	if !errors.Is(err, offset.ErrOutcomeUnknown) || strings.Contains(err.Error(), safe) {
+		return err
+	}
+	out := &offset.Error{Err: offset.ErrOutcomeUnknown}
+	if e := (*offset.Error)(nil); errors.As(err, &e) {
+		out.Leader = e.Leader
+	}
+	text := strings.TrimPrefix(err.Error(), offset.ErrOutcomeUnknown.Error()+": ")
+	out.Text = fmt.Sprintf("the leader has not answered (%s); %s", text, safe)
+	return out
 }

@@ -123,3 +123,16 @@ func TestAwaitWithoutTheChannel(t *testing.T) {
 		t.Errorf("awaitUntil = %v, want the future's answer", err)
 	}
 }
+
+func TestAnUnknownForwardSaysThatItMayBeSentAgain(t *testing.T) {
+	lost := fmt.Errorf("%w: %w", offset.ErrOutcomeUnknown, context.DeadlineExceeded)
+	const want = "outcome unknown: the leader has not answered (context deadline exceeded); sending the same again is safe"
+	if err := resendable(lost); !errors.Is(err, offset.ErrOutcomeUnknown) || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	for _, err := range []error{nil, offset.ErrNotLeader, resendable(lost), proposed(io.EOF)} {
+		if got := resendable(err); got != err {
+			t.Errorf("%v became %v", err, got)
+		}
+	}
+}
