@@ -1,5 +1,5 @@
-# Everything that is done with this repository, by purpose. Go is all that is
-# needed; tools are built from tools/go.mod into .cache/bin.
+# Everything that is done with this repository, by purpose. Go, bash and
+# curl are needed, strace for traced; tools are built from tools/go.mod into .cache/bin.
 
 SHELL     := bash
 .SHELLFLAGS := -euo pipefail -c
