@@ -2,11 +2,14 @@ package client
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -22,9 +25,7 @@ func TestLocalOrderOfCalls(t *testing.T) {
 		persistOnce(t, dir)
 		return
 	}
-	if _, err := exec.LookPath("strace"); err != nil {
-		t.Skipf("needs strace: %v", err)
-	}
+	needStrace(t)
 	f := newShelf(t)
 	f.put("C36.offsets.json.bak", "offsets.json")
 	trace := filepath.Join(t.TempDir(), "trace")
@@ -54,7 +55,47 @@ func TestLocalOrderOfCalls(t *testing.T) {
 	}
 }
 
+func needStrace(t *testing.T) {
+	if _, err := exec.LookPath("strace"); err != nil {
+		t.Skipf("needs strace: %v", err)
+	}
+}
+
+// TestLocalSurvivesAKill ends a real process by SIGKILL as it enters each of
+// the calls that matter.
+func TestLocalSurvivesAKill(t *testing.T) {
+	needStrace(t)
+	for call, times := range map[string]int{"fsync": 3, "renameat": 2} {
+		for n := 1; n <= times; n++ {
+			f := newShelf(t)
+			f.put("C36.offsets.json.bak", "offsets.json")
+			inject := fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, n)
+			cmd := exec.Command("strace", "-f", "-o", os.DevNull, "-e", "trace="+call, "-e", inject, os.Args[0], "-test.run", "^TestLocalOrderOfCalls$")
+			cmd.Env = append(os.Environ(), localPersisting+"="+f.dir)
+			out, err := cmd.CombinedOutput()
+			if strings.Contains(string(out), "ptrace") {
+				t.Skipf("strace may not trace here: %s", out)
+			}
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || strings.Contains(string(out), "PASS") {
+				t.Fatalf("%s: the process was not killed: %v, %s", inject, err, out)
+			}
+			want := int64(500)
+			if call == "fsync" && n == 3 { // that of the folder
+				want = 501
+			}
+			wantRead(t, f.load(), bk("bk-north", 0), ReadFromStore, want)
+			if f.logged() != "" {
+				t.Errorf("%s: %s", inject, f.logged())
+			}
+		}
+	}
+}
+
+// persistOnce runs on one thread, since strace counts calls by thread.
 func persistOnce(t *testing.T, dir string) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	s, err := NewLocalFileStore("10.0.0.1@DEFAULT", "moss-readers", WithLocalDir(dir), WithLocalInterval(0, 0), WithLocalLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		t.Fatal(err)
