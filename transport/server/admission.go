@@ -39,11 +39,13 @@ func (a *admission) release(size int64) {
 
 // What one byte of a request, one key read and one commit are reckoned to take
 // of memory: the request decoded, and an answer that repeats the keys with their
-// states. Of short names the objects weigh far more than the bytes.
+// states. Of short names the objects weigh far more than the bytes. A row of a
+// listing is a key read, or a name.
 const (
 	answerFactor = 8
 	readMemory   = 320
 	commitMemory = 128
+	nameMemory   = 64
 )
 
 // weigh gives how many bytes of memory a call is reckoned to take.
@@ -56,8 +58,22 @@ func weigh(m any) int64 {
 		return size + rowsOf(m, nil)
 	case *tidemarkv1.CommitRequest:
 		return size + rowsOf(nil, m)
+	case *tidemarkv1.ListRequest:
+		return size + pageOf(m)
 	}
 	return size
+}
+
+// pageOf gives the memory of the page that a request may be answered with.
+func pageOf(m *tidemarkv1.ListRequest) int64 {
+	rows := int64(m.GetLimit())
+	if rows == 0 || rows > offset.MaxPage {
+		rows = offset.MaxPage
+	}
+	if m.GetWhat() == tidemarkv1.ListKind_LIST_KIND_KEYS {
+		return rows * readMemory
+	}
+	return rows * nameMemory
 }
 
 // rowsOf gives the memory of the keys of a request; either may be nil.

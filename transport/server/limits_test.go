@@ -98,6 +98,10 @@ func TestCallsWeighByTheirKeysToo(t *testing.T) {
 		{"fetch on a stream", &tidemarkv1.Call{Call: &tidemarkv1.Call_Fetch{Fetch: fetch}}, 1000 * readMemory},
 		{"commit on a stream", &tidemarkv1.Call{Call: &tidemarkv1.Call_Commit{Commit: commit}}, 1000 * commitMemory},
 		{"set", &tidemarkv1.SetRequest{Key: keyOf("g", 0)}, 0},
+		{"list of names", &tidemarkv1.ListRequest{}, offset.MaxPage * nameMemory},
+		{"list of keys", &tidemarkv1.ListRequest{What: tidemarkv1.ListKind_LIST_KIND_KEYS}, offset.MaxPage * readMemory},
+		{"list of many keys", &tidemarkv1.ListRequest{What: tidemarkv1.ListKind_LIST_KIND_KEYS, Limit: 1 << 31}, offset.MaxPage * readMemory},
+		{"list of a few keys", &tidemarkv1.ListRequest{What: tidemarkv1.ListKind_LIST_KIND_KEYS, Limit: 7}, 7 * readMemory},
 	} {
 		if got, want := weigh(c.m), c.keys+answerFactor*sizeOf(c.m); got != want {
 			t.Errorf("%s weighs %d, want %d", c.name, got, want)
