@@ -39,7 +39,8 @@ const (
 var (
 	// ErrInvalid: the request breaks a bound or lacks a field.
 	ErrInvalid = errors.New("invalid request")
-	// ErrDenied: the principal may not do this.
+	// ErrDenied: the principal may not do this, or a guard refuses it, since
+	// the cluster would stand still after it.
 	ErrDenied = errors.New("not permitted")
 	// ErrNotLeader: this node does not lead; the answer may name who does.
 	ErrNotLeader = errors.New("not the leader")
