@@ -187,8 +187,9 @@ status() {
 }
 
 stay() {
+	trap farewell EXIT # also where up fails half way
+	trap 'exit 0' INT TERM
 	up "${1:-3}"
-	trap 'trap - INT TERM; say ""; say "stopping all nodes"; down; say "stopped; the data stays in $run (delete it: cluster-test/cluster.sh clean)"; exit 0' INT TERM
 	cat >&2 <<EOF
 
 A cluster of $(size) nodes runs. Its API addresses: $(endpoints)
@@ -199,14 +200,40 @@ Logs: $run/n*/log. Try:
   $(rel "$bin/tidemark") import testdata/consumerOffset.json --broker broker-a --execute
   curl -s http://$(api n2)/tidemark.v1.GroupService/List -H 'Content-Type: application/json' -d '{"limit":5}'
 
-Ctrl-C stops all nodes cleanly; so does the end of one of them (to kill nodes, use cluster-test/cluster.sh up).
+Ctrl-C stops all nodes cleanly. To see what they bear, in another terminal:
+cluster-test/cluster.sh kill n1, and then start n1.
 EOF
+	watch
+	say "no node runs any longer"
+	exit 1
+}
+
+# watch tells when a node has ended or is back, for as long as one runs.
+watch() {
+	local n any down=" "
 	while :; do
+		any=
 		for n in $(nodes); do
-			alive "$n" || { say "$n has ended; its last words:"; tail -n 3 "$run/$n/log" >&2; down; exit 1; }
+			if alive "$n"; then
+				any=1
+				[[ $down == *" $n "* ]] && say "$n runs again" && down=${down/ $n / }
+			elif [[ $down != *" $n "* ]]; then
+				down+="$n "
+				say "$n has ended; start it again: cluster-test/cluster.sh start $n; its last words:"
+				tail -n 2 "$run/$n/log" >&2
+			fi
 		done
+		[ -n "$any" ] || return 0
 		sleep 1 & wait $! || true
 	done
+}
+
+farewell() {
+	trap '' INT TERM
+	say ""
+	say "stopping all nodes"
+	down
+	say "stopped; the data stays in $run (delete it: cluster-test/cluster.sh clean)"
 }
 rel() { echo "${1#"$PWD"/}"; }
 
