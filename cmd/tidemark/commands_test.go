@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,6 +69,35 @@ func TestCommitShowsThenDoes(t *testing.T) {
 	f.tidemark(t, "commit", "g", "t", "3", "7", "--broker", "b", "--execute").want(t, 0, "g/t/b/3: no offset -> 7", "")
 	if got := f.all(); got != "g/t/3=101\ng/t/b/3=7\n" {
 		t.Errorf("there is %s", got)
+	}
+}
+
+// TestCommitTellsNoMoreThanItsAnswer: a field that is not known is not there,
+// rather than zero.
+func TestCommitTellsNoMoreThanItsAnswer(t *testing.T) {
+	f := newFake()
+	k := key("g", "t", "", 3)
+	f.set(t, 100, k)
+	f.tidemark(t, "group", "remove", "g", "--execute").want(t, 0, "removed 1", "")
+	epoch := f.table.Root().Get(k).Epoch
+	for _, step := range []struct {
+		args []string
+		key  map[string]any
+	}{
+		{nil, map[string]any{}},
+		{[]string{"--execute"}, map[string]any{"offset": "7"}},
+		{nil, map[string]any{"offset": "7"}},
+	} {
+		var got struct{ Key map[string]any }
+		r := f.tidemark(t, append([]string{"commit", "g", "t", "3", "7", "-o", "json"}, step.args...)...).want(t, 0, "{", "")
+		if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]any{"group": "g", "topic": "t", "broker": "", "queue": 3.0, "epoch": fmt.Sprint(epoch)}
+		maps.Copy(want, step.key)
+		if epoch == 0 || !maps.Equal(got.Key, want) {
+			t.Errorf("commit %q gives the key %v, want %v", step.args, got.Key, want)
+		}
 	}
 }
 

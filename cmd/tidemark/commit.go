@@ -13,11 +13,24 @@ type commitCmd struct {
 
 // commitResult is what a commit did or would do.
 type commitResult struct {
-	Key keyRow `json:"key"`
+	Key committed `json:"key"`
 	// Before is nil if there was no offset.
 	Before   *int64 `json:"before,string"`
 	Asked    int64  `json:"asked,string"`
 	Executed bool   `json:"executed"`
+}
+
+// committed is a key with what the answer to a commit tells of it, and nothing
+// that it does not: neither the index nor the time of its last change.
+type committed struct {
+	Group  string `json:"group"`
+	Topic  string `json:"topic"`
+	Broker string `json:"broker"`
+	Queue  int32  `json:"queue"`
+	// Offset is nil if there is none.
+	Offset *int64 `json:"offset,string,omitempty"`
+	// Epoch is the one that was read before.
+	Epoch uint64 `json:"epoch,string"`
 }
 
 func (r *commitResult) table(t *table) {
@@ -25,12 +38,12 @@ func (r *commitResult) table(t *table) {
 	if r.Before != nil {
 		before = num(*r.Before)
 	}
-	k := r.Key.key()
+	k := offset.Key{Group: r.Key.Group, MessageQueue: offset.MessageQueue{Topic: r.Key.Topic, Broker: r.Key.Broker, QueueID: r.Key.Queue}}
 	switch {
 	case r.Before != nil && *r.Before >= r.Asked:
 		t.line("%s stays at %s: a commit never lowers", k, before)
 	case r.Executed:
-		t.line("%s: %s -> %d", k, before, r.Key.Offset)
+		t.line("%s: %s -> %d", k, before, *r.Key.Offset)
 	default:
 		t.line("%s: %s -> %d; nothing was done yet, add --execute", k, before, r.Asked)
 	}
@@ -50,25 +63,28 @@ func (c *commitCmd) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	r := &commitResult{Asked: n, Key: rowOf(k, state)}
+	r := &commitResult{Asked: n, Key: committed{Group: k.Group, Topic: k.Topic, Broker: k.Broker, Queue: k.QueueID, Epoch: state.Epoch}}
 	if state.Exists {
 		r.Before = &state.Position.Offset
+		r.Key.Offset = r.Before
 	}
 	if c.Execute {
-		if r.Key, err = s.commit(m.Cluster, offset.Commit{Key: k, Offset: n, Epoch: state.Epoch}); err != nil {
+		now, err := s.commit(m.Cluster, offset.Commit{Key: k, Offset: n, Epoch: state.Epoch})
+		if err != nil {
 			return err
 		}
-		r.Executed = true
+		r.Executed, r.Key.Offset = true, &now
 	}
 	return s.print(r)
 }
 
-func (s *session) commit(id offset.ClusterID, c offset.Commit) (keyRow, error) {
+// commit sends one commit, and returns the offset that the key has then.
+func (s *session) commit(id offset.ClusterID, c offset.Commit) (int64, error) {
 	ctx, cancel := s.call()
 	defer cancel()
 	v, _, err := s.Commit(ctx, id, []offset.Commit{c})
 	if err != nil {
-		return keyRow{}, err
+		return 0, err
 	}
-	return rowOf(c.Key, v[0].State), nil
+	return v[0].State.Position.Offset, nil
 }

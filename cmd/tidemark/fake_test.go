@@ -78,10 +78,12 @@ func (f *fake) Commit(ctx context.Context, id offset.ClusterID, list []offset.Co
 	f.begin()
 	v := f.table.Commit(c, nil)
 	f.table.Publish()
-	for _, x := range v {
-		if err := x.Code.Err(); err != nil {
+	for i := range v {
+		if err := v[i].Code.Err(); err != nil {
 			return v, f.meta(), fmt.Errorf("commit: %w", err)
 		}
+		// A client is told no more than this of what was done.
+		v[i].State = offset.KeyState{Exists: true, Position: offset.Position{Offset: v[i].State.Position.Offset}}
 	}
 	return v, f.meta(), nil
 }
