@@ -54,17 +54,22 @@ func TestCtrlCStopsAll(t *testing.T) {
 	}
 }
 
-// commands runs the three commands that are offered, as a shell would.
+// commands runs the three commands that are offered, each in a shell where the
+// offered variables are exported.
 func commands(t *testing.T, c *local.Cluster, text string) {
 	t.Helper()
-	n := 0
+	n, exports := 0, ""
 	for line := range strings.Lines(text) {
 		if !strings.HasPrefix(line, "  ") || strings.TrimSpace(line) == "" {
 			continue
 		}
+		if strings.HasPrefix(line, "  export ") {
+			exports += strings.TrimSpace(line) + "; "
+			continue
+		}
 		n++
 		var out bytes.Buffer
-		cmd := c.Shell(strings.TrimSpace(line))
+		cmd := c.Shell(exports + strings.TrimSpace(line))
 		cmd.Stdout, cmd.Stderr = &out, &out
 		if err := cmd.Run(); err != nil || out.Len() == 0 {
 			t.Errorf("%s: %v\n%s", strings.TrimSpace(line), err, &out)
