@@ -98,9 +98,9 @@ func run(ctx context.Context, args []string, st streams, connect dialer) int {
 	case helped:
 		return exitOK
 	case err != nil:
-		return usage(st, err)
+		return usage(st, args, err)
 	case a.Timeout <= 0:
-		return usage(st, fmt.Errorf("--timeout is %s; it must be above 0", a.Timeout))
+		return usage(st, args, fmt.Errorf("--timeout is %s; it must be above 0", a.Timeout))
 	}
 	s := &session{streams: st, ctx: ctx, timeout: a.Timeout, format: a.Output}
 	return s.finish(s.execute(command, a.Endpoints, connect))

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/tidemark-mq/tidemark/client"
+	"github.com/tidemark-mq/tidemark/node/store"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -98,6 +99,30 @@ func TestCommitTellsNoMoreThanItsAnswer(t *testing.T) {
 		if epoch == 0 || !maps.Equal(got.Key, want) {
 			t.Errorf("commit %q gives the key %v, want %v", step.args, got.Key, want)
 		}
+	}
+}
+
+// TestNegativeNumbersAreBadInput: the parser takes them for flags, and what is
+// wrong is the number.
+func TestNegativeNumbersAreBadInput(t *testing.T) {
+	f := newFake()
+	for _, args := range [][]string{{"g", "t", "0", "-1"}, {"g", "t", "0", "-10", "--execute"}, {"g", "t", "-3", "10"}, {"--", "g", "t", "0", "-1"}} {
+		f.tidemark(t, append([]string{"commit"}, args...)...).want(t, exitBadInput, "", "negative")
+	}
+	f.tidemark(t, "commit", "g", "t", "0", "-1").want(t, exitBadInput, "", "-1 is negative; queues and offsets are 0 or more")
+	f.tidemark(t, "get", "-5").want(t, exitBadInput, "", "stands behind --")
+	f.tidemark(t, "get", "-5x").want(t, exitUsage, "", "unknown flag -5")
+	f.tidemark(t, "commit", "g", "t", "-1", "0", "--nonsense").want(t, exitBadInput, "", "-1 is negative")
+	f.tidemark(t, "commit", "g", "-x", "--", "0", "-1").want(t, exitUsage, "", "unknown flag -x")
+	if len(f.acts) > 0 || f.all() != "" {
+		t.Errorf("there is %s", f.all())
+	}
+}
+
+// TestARunningNodesFolderIsRefused as the guard that it is.
+func TestARunningNodesFolderIsRefused(t *testing.T) {
+	if code := codeOf(fmt.Errorf("reading: %w", &store.LockedError{Dir: "d"})); code != exitRefused {
+		t.Errorf("the code is %d", code)
 	}
 }
 

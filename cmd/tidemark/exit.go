@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/tidemark-mq/tidemark/node/store"
 	"github.com/tidemark-mq/tidemark/offset"
 	"github.com/tidemark-mq/tidemark/offsetfile"
 )
@@ -100,6 +101,7 @@ func causeOf(err error) cause {
 func codeOf(err error) int {
 	var e *exitError
 	var f *offsetfile.Fault
+	var locked *store.LockedError
 	switch {
 	case err == nil:
 		return exitOK
@@ -107,6 +109,8 @@ func codeOf(err error) int {
 		return e.code
 	case errors.As(err, &f):
 		return exitBadInput
+	case errors.As(err, &locked):
+		return exitRefused
 	}
 	return causeOf(err).code
 }
@@ -137,8 +141,28 @@ func oneLine(err error) string {
 	}, text)
 }
 
-// usage prints what is wrong with the command line.
-func usage(st streams, err error) int {
+// usage prints what is wrong with the command line, or that a number in args is
+// below 0, which is bad input.
+func usage(st streams, args []string, err error) int {
+	if n := negative(args); n != "" && strings.HasPrefix(err.Error(), "unknown flag -") {
+		err := offset.Errorf(offset.ErrInvalid, "%s is negative; queues and offsets are 0 or more (a name that begins with a dash stands behind --)", n)
+		fmt.Fprintf(st.err, "tidemark: %s\n", oneLine(err))
+		return exitBadInput
+	}
 	fmt.Fprintf(st.err, "tidemark: %s (see \"tidemark --help\")\n", oneLine(err))
 	return exitUsage
+}
+
+// negative returns the first of args that is a negative number and that the
+// parser takes for a flag; empty if there is none.
+func negative(args []string) string {
+	for _, a := range args {
+		if a == "--" {
+			break
+		}
+		if rest, ok := strings.CutPrefix(a, "-"); ok && rest != "" && strings.Trim(rest, "0123456789") == "" {
+			return a
+		}
+	}
+	return ""
 }

@@ -85,7 +85,7 @@ func TestRealCluster(t *testing.T) {
 // dump looks into the folders of the members once they have stopped.
 func (r *real) dump(t *testing.T) {
 	t.Helper()
-	r.tidemark(t, "dump", "log", r.Members[0].Dir).want(t, exitFailed, "", "is in use")
+	r.tidemark(t, "dump", "log", r.Members[0].Dir).want(t, exitRefused, "", "is in use")
 	r.Stop()
 	var found int
 	for _, m := range r.Members {
