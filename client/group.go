@@ -110,8 +110,8 @@ func (c *Client) sendAct(ctx context.Context, addr string, a *offset.Act, ms uin
 }
 
 // Export yields all keys that l selects, from one root of the table, in pages
-// of ascending order. It ends with the first error of yield, as it is. It is
-// tried again as long as no page was yielded; a stream that breaks off later
+// of ascending order; where there are none, one page without keys, for its
+// Meta. It ends with the first error of yield, as it is. It is tried again as long as no page was yielded; a stream that breaks off later
 // is offset.ErrUnreachable, and what was yielded is then not all.
 func (c *Client) Export(ctx context.Context, l offset.List, yield func(offset.Page) error) error {
 	t := trial{op: "export", kind: reading, whole: true, subject: func() string { return quoted(l.Group) }}
@@ -166,7 +166,7 @@ func (c *Client) export(ctx context.Context, q *tidemarkv1.ExportRequest, e *exp
 			return c.answered(addr, page.Meta, err)
 		}
 		e.rows += uint64(len(page.Keys))
-		if len(page.Keys) > 0 {
+		if len(page.Keys) > 0 || last && total == 0 && e.rows == 0 {
 			e.pages++
 			if e.stopped = e.yield(page); e.stopped != nil {
 				return nil

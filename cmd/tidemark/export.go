@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/tidemark-mq/tidemark/offset"
 	"github.com/tidemark-mq/tidemark/offsetfile"
@@ -90,10 +91,47 @@ func (c *exportCmd) write(s *session, w io.Writer, r *exportResult) error {
 	default:
 		err = offsetfile.WriteJSON(w, e.targets(), nil)
 	}
-	if e.err != nil {
+	switch {
+	case e.err != nil:
 		return e.err
+	case err == nil && r.Offsets == 0:
+		return c.nothing()
 	}
 	return err
+}
+
+// nothing says whether an export without an offset is refused: where a filter
+// selects nothing its name is mistaken, and a file that is there may be the
+// last that holds what an empty cluster has lost.
+func (c *exportCmd) nothing() error {
+	filters := c.filters()
+	if len(filters) > 0 {
+		return offset.Errorf(offset.ErrNotFound, "the cluster holds no offset with %s; nothing was written", strings.Join(filters, " "))
+	}
+	if c.File == "-" || c.Base != "" {
+		return nil
+	}
+	if _, err := os.Stat(c.File); err == nil {
+		return exitf(exitRefused, "the cluster holds no offsets, and %q is not replaced by an empty table; remove it first if that is what you want", c.File)
+	}
+	return nil
+}
+
+// filters are the options that narrow what is exported, as they were given.
+func (c *exportCmd) filters() (list []string) {
+	if c.Group != "" {
+		list = append(list, fmt.Sprintf("--group %q", c.Group))
+	}
+	if c.Topic != "" {
+		list = append(list, fmt.Sprintf("--topic %q", c.Topic))
+	}
+	if c.Broker != nil {
+		list = append(list, fmt.Sprintf("--broker %q", *c.Broker))
+	}
+	for _, g := range c.Without {
+		list = append(list, fmt.Sprintf("--without %q", g))
+	}
+	return list
 }
 
 func (c *exportCmd) overBase(w io.Writer, targets iter.Seq[offset.Target]) error {

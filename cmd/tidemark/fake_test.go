@@ -118,15 +118,15 @@ func (f *fake) Export(ctx context.Context, l offset.List, yield func(offset.Page
 	}
 	root, m := f.table.Root(), f.meta()
 	unlock()
-	p := offset.Page{Meta: m}
+	p, yielded := offset.Page{Meta: m}, false
 	root.Walk(&l, func(k offset.KeyedState) bool {
 		if p.Keys = append(p.Keys, k); len(p.Keys) == 7 {
 			err = yield(p)
-			p.Keys = nil
+			p.Keys, yielded = nil, true
 		}
 		return err == nil
 	})
-	if err == nil && len(p.Keys) > 0 {
+	if err == nil && (len(p.Keys) > 0 || !yielded) {
 		err = yield(p)
 	}
 	return err

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tidemark-mq/tidemark/cluster-test/served"
+)
+
+// TestExportOfNothingReplacesNothing: a mistaken name is no empty table.
+func TestExportOfNothingReplacesNothing(t *testing.T) {
+	f := newFake()
+	f.set(t, 1, key("g", "t", "b", 0))
+	dir := t.TempDir()
+	old, fresh := filepath.Join(dir, "old"), filepath.Join(dir, "fresh")
+	write(t, old, "old")
+	for want, args := range map[string][]string{
+		`--broker "nosuch"`:          {"--broker", "nosuch"},
+		`--broker ""`:                {"--broker", ""},
+		`--group "h" --topic "t"`:    {"--group", "h", "--topic", "t"},
+		`--topic "u"`:                {"--topic", "u", "--format", "csv"},
+		`--without "g"`:              {"--without", "g"},
+		`no offset with --group "x"`: {"--group", "x", "--base", cases + "C05.fresh.consumerOffset.json"},
+	} {
+		for _, file := range []string{old, fresh, "-"} {
+			f.tidemark(t, append([]string{"export", file}, args...)...).want(t, exitNotFound, "", want)
+		}
+	}
+	newFake().tidemark(t, "export", old).want(t, exitRefused, "", "is not replaced by an empty table")
+	if b, err := os.ReadFile(old); err != nil || string(b) != "old" {
+		t.Errorf("the file is %q, %v", b, err)
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
+		t.Errorf("the folder holds %v, %v", list, err)
+	}
+	newFake().tidemark(t, "export", fresh).want(t, 0, "0 offsets, as of index 1\n", "")
+	newFake().tidemark(t, "export", filepath.Join(dir, "based"), "--base", fresh).want(t, 0, "0 offsets", "")
+}
+
+// TestEmptyExportHasTheIndexOfItsRead also where the pages come by a network.
+func TestEmptyExportHasTheIndexOfItsRead(t *testing.T) {
+	r := &real{Cluster: served.Start(t, 1)}
+	r.tidemark(t, "commit", "g", "t", "0", "1", "--execute").want(t, 0, "-> 1", "")
+	r.tidemark(t, "group", "remove", "g", "--execute").want(t, 0, "removed 1 offset", "")
+	applied := r.status(t).Index
+	out := r.tidemark(t, "export", "-o", "json", filepath.Join(t.TempDir(), "out")).want(t, 0, `"offsets": "0"`, "")
+	var got exportResult
+	if err := json.Unmarshal([]byte(out.out), &got); err != nil || applied < 2 || got.Index < applied {
+		t.Errorf("the export is as of index %d, and %d was applied before; %v", got.Index, applied, err)
+	}
+}
