@@ -1,6 +1,6 @@
 // Package offsetfile reads and writes the files that consumer offsets travel
 // in: RocketMQ's consumerOffset.json in every shape that brokers and their
-// tools write, and CSV.
+// tools write, a broadcasting consumer's own file, and CSV.
 //
 // It is a leaf: it imports package offset only, starts no goroutine and, but
 // for ReadPath and WriteFile, touches no disk. What it reads is untrusted: every

@@ -29,8 +29,14 @@ type Local struct {
 // (Go), numbers bare or as strings, one comma too many. The error is a *Fault,
 // or what r failed with.
 func ReadLocal(r io.Reader) (*Local, error) {
-	count := &countingReader{r: io.LimitReader(r, MaxLocalBytes+1)}
-	p := &localParser{scanner: newScanner(count), out: &Local{Offsets: map[offset.MessageQueue]int64{}}}
+	count := &countingReader{r: r}
+	return readLocal(newScanner(count), count)
+}
+
+// readLocal reads the rest of s, which reads from count.
+func readLocal(s *scanner, count *countingReader) (*Local, error) {
+	s.r = io.LimitReader(count, MaxLocalBytes+1-count.n)
+	p := &localParser{scanner: s, out: &Local{Offsets: map[offset.MessageQueue]int64{}}}
 	err := p.file()
 	if count.n > MaxLocalBytes {
 		err = fault(Position{Line: 1, Column: 1}, "the file is longer than %d bytes", MaxLocalBytes)

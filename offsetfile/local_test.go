@@ -183,6 +183,34 @@ func TestLocalFile(t *testing.T) {
 	}
 }
 
+// TestReadKnowsLocalFiles by their first key, which in a broker's file is a name.
+func TestReadKnowsLocalFiles(t *testing.T) {
+	for in, want := range map[string]Format{
+		"\xef\xbb\xbf{ \"offsetTable\" :\n{ {\"topic\":\"a.b\",\"queueId\":1}:5}}": LocalJSON,
+		`{"offsetTable":{"{\"queueId\":1,\"topic\":\"a.b\"}":5}}`:                  LocalJSON,
+		`{"offsetTable":{"{a}@g":{"1":5}}}`:                                        JSON,
+		`{"offsetTable":{}}`:                                                       JSON,
+		`{"offsetTable":{"{\"x\"}@g":{1:5}}}`:                                      JSON,
+		"group,topic,broker,queue,offset\ng,t,,1,5\n":                              CSV,
+	} {
+		f, err := Read(strings.NewReader(in), Options{Group: "g"})
+		if err != nil || f.Report.Format != want || f.Report.Bytes != int64(len(in)) {
+			t.Errorf("%q is read as %+v, %v; want %s", in, f, err, want)
+		}
+		_, err = Read(strings.NewReader(in), Options{})
+		if refused := errors.Is(err, offset.ErrInvalid); refused != (want == LocalJSON) {
+			t.Errorf("%q without a group gives %v", in, err)
+		}
+		strict, err := Read(strings.NewReader(in), Options{Group: "g", StrictNames: true})
+		if want == LocalJSON && (err != nil || strict.Report.SkippedTotal != 1 || f.Report.Offsets != 1) {
+			t.Errorf("%q is read strictly as %+v, %v", in, strict, err)
+		}
+	}
+	if _, err := Read(strings.NewReader("{}"), Options{Group: "a\nb"}); !errors.Is(err, offset.ErrInvalid) {
+		t.Errorf("a group of two lines gives %v", err)
+	}
+}
+
 // FuzzReadLocal feeds any bytes to the reader: it never panics, refuses with a
 // place inside the file, and what it takes survives writing.
 func FuzzReadLocal(f *testing.F) {

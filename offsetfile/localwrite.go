@@ -48,8 +48,10 @@ func inOrder(offsets map[offset.MessageQueue]int64) []offset.MessageQueue {
 
 // File gives the offsets as those of a group, as Read would: in order, and
 // what a cluster does not take skipped and listed.
-func (l *Local) File(group string) *File {
-	b := newBuilder(Options{}, JSON)
+func (l *Local) File(group string) *File { return l.file(Options{Group: group}) }
+
+func (l *Local) file(o Options) *File {
+	b := newBuilder(o, LocalJSON)
 	b.file.Report.Notes = l.Notes
 	var open offset.MessageQueue
 	for i, mq := range inOrder(l.Offsets) {
@@ -57,7 +59,7 @@ func (l *Local) File(group string) *File {
 			if i > 0 {
 				b.end()
 			}
-			b.local(group, mq)
+			b.local(mq)
 			open = mq
 		}
 		b.queue(mq.QueueID, l.Offsets[mq], Position{})
@@ -69,8 +71,9 @@ func (l *Local) File(group string) *File {
 }
 
 // local begins the queues of a topic on a broker.
-func (b *builder) local(group string, mq offset.MessageQueue) {
-	why := badNames(group, mq.Topic, mq.Broker, false)
+func (b *builder) local(mq offset.MessageQueue) {
+	group := b.o.Group
+	why := badNames(group, mq.Topic, mq.Broker, b.o.StrictNames)
 	b.key, b.current, b.dropped = mq.Topic+"@"+group, Entry{Group: group, Topic: mq.Topic, Broker: mq.Broker}, why != ""
 	b.queues = b.queues[:0]
 	if b.dropped {

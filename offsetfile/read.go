@@ -17,6 +17,10 @@ type Options struct {
 	// Broker is the broker name that the keys of a JSON file get, since the
 	// file does not say it. A CSV file has a column for it, and it is not used.
 	Broker string
+	// Group is the group that the offsets of a broadcasting consumer's own file
+	// get, since the file does not say it: without, such a file is refused.
+	// With others it is not used.
+	Group string
 	// StrictNames also skips names that RocketMQ's own validators refuse.
 	StrictNames bool
 }
@@ -27,11 +31,19 @@ func Read(r io.Reader, o Options) (*File, error) {
 	if err := offset.ValidateName("broker", o.Broker, true); err != nil {
 		return nil, err
 	}
+	if err := offset.ValidateName("group", o.Group, true); err != nil {
+		return nil, err
+	}
 	count := &countingReader{r: r}
 	s := newScanner(count)
 	head, err := s.ahead(len(csvHead) + 3)
 	if err != nil {
 		return nil, err
+	}
+	if local, err := looksLocal(s); err != nil {
+		return nil, err
+	} else if local {
+		return readLocalAs(s, count, o)
 	}
 	read := readJSON
 	if bytes.HasPrefix(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("group,")) {

@@ -2,6 +2,7 @@ package offsetfile
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/tidemark-mq/tidemark/offset"
 )
@@ -13,6 +14,8 @@ type Format string
 const (
 	// JSON is RocketMQ's consumerOffset.json and its relatives.
 	JSON Format = "json"
+	// LocalJSON is the file of a broadcasting consumer: see Local.
+	LocalJSON Format = "local"
 	// CSV is lines of group, topic, broker, queue, offset.
 	CSV Format = "csv"
 )
@@ -47,6 +50,8 @@ type DataVersion struct {
 
 // Skip is one place that was left out.
 type Skip struct {
+	// The place is zero where it is not known: in the file of a broadcasting
+	// consumer.
 	Position
 	// Key is the key as it stands in the file ("topic@group"); a string from
 	// outside, to be quoted where it is shown.
@@ -60,7 +65,10 @@ type Skip struct {
 
 // String gives the skip in one line, names quoted.
 func (s Skip) String() string {
-	where := fmt.Sprintf("%d:%d: %q", s.Line, s.Column, s.Key)
+	where := strconv.Quote(s.Key)
+	if s.Line > 0 {
+		where = fmt.Sprintf("%d:%d: %s", s.Line, s.Column, where)
+	}
 	if s.Queue != nil {
 		where += fmt.Sprintf(" queue %d", *s.Queue)
 	}

@@ -9,10 +9,10 @@ import (
 
 // importCmd brings in a file.
 type importCmd struct {
-	File         string `arg:"" optional:"" help:"consumerOffset.json or CSV file, or a broker's store folder." placeholder:"FILE"`
+	File         string `arg:"" optional:"" help:"consumerOffset.json or CSV file, a broker's store folder, or with --group a broadcasting consumer's offsets.json (offset.json)." placeholder:"FILE"`
 	Merge        bool   `help:"Keep the larger offset of each key (the default)." xor:"mode"`
 	Replace      bool   `help:"Put the file's content in the place of all that is there, or of --group." xor:"mode"`
-	Group        string `help:"Only this group of the file; with --replace, only this group is replaced." placeholder:"GROUP"`
+	Group        string `help:"Only this group of the file, or the group that a broadcasting consumer's file is of; with --replace, only this group is replaced." placeholder:"GROUP"`
 	Broker       string `help:"Name of the broker that a JSON file comes from; without, its keys get the empty broker name." placeholder:"NAME"`
 	StrictNames  bool   `help:"Skip names that RocketMQ's own validators refuse."`
 	AllowRemoval bool   `help:"Let a replace remove offsets that the file does not have."`
@@ -126,12 +126,12 @@ func (c *importCmd) read() (*offsetfile.File, error) {
 	if err := offset.ValidateName("--group", c.Group, true); err != nil {
 		return nil, err
 	}
-	f, err := offsetfile.ReadPath(c.File, offsetfile.Options{Broker: c.Broker, StrictNames: c.StrictNames})
+	f, err := offsetfile.ReadPath(c.File, offsetfile.Options{Broker: c.Broker, Group: c.Group, StrictNames: c.StrictNames})
 	if err != nil {
 		return nil, err
 	}
-	if f.Report.Format == offsetfile.CSV && c.Broker != "" {
-		return nil, offset.Errorf(offset.ErrInvalid, "a CSV file names the broker of each offset; leave --broker out")
+	if f.Report.Format != offsetfile.JSON && c.Broker != "" {
+		return nil, offset.Errorf(offset.ErrInvalid, "this file names the broker of each offset; leave --broker out")
 	}
 	if c.Group != "" {
 		f = f.OfGroup(c.Group)

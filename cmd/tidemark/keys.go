@@ -31,10 +31,6 @@ func rowOf(k offset.Key, s offset.KeyState) keyRow {
 	}
 }
 
-func (r keyRow) key() offset.Key {
-	return offset.Key{Group: r.Group, MessageQueue: offset.MessageQueue{Topic: r.Topic, Broker: r.Broker, QueueID: r.Queue}}
-}
-
 // keysTable shows keys; the group is named above it.
 func keysTable(t *table, rows []keyRow) {
 	t.row("TOPIC", "BROKER", "QUEUE", "OFFSET", "EPOCH", "INDEX", "CHANGED", "")
