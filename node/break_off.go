@@ -11,4 +11,6 @@ func brokenOnPurpose() breaks { return breaks{} }
 
 func (breaks) earlyAck([]*proposal) {}
 
+func (breaks) window(n int) int { return n }
+
 func (breaks) disk(u store.Unsafe) store.Unsafe { return u }

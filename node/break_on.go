@@ -47,6 +47,15 @@ func (b breaks) earlyAck(parts []*proposal) {
 	}
 }
 
+// window is how many entries may be in flight: who does not wait for answers
+// has no bound to stop at.
+func (b breaks) window(n int) int {
+	if b.early {
+		return 1024
+	}
+	return n
+}
+
 func (b breaks) disk(u store.Unsafe) store.Unsafe {
 	u.NoSync = b.noSync
 	return u

@@ -96,19 +96,21 @@ type proposer struct {
 }
 
 func newProposer(c *Config, cluster offset.ClusterID, state *machine, counts *counters) *proposer {
+	broken := brokenOnPurpose()
+	window := broken.window(c.InFlight)
 	p := &proposer{
 		config: c, cluster: cluster, machine: state, counts: counts,
 		quota:   newQuota(&c.Limits, state),
 		in:      make(chan *proposal, c.Limits.Waiting),
 		turn:    make(chan struct{}, 1),
-		window:  make(chan struct{}, c.InFlight),
-		flights: make(chan *flight, c.InFlight),
+		window:  make(chan struct{}, window),
+		flights: make(chan *flight, window),
 		end:     make(chan struct{}),
 		landed:  make(chan struct{}, 1),
-		broken:  brokenOnPurpose(),
+		broken:  broken,
 	}
 	p.turn <- struct{}{}
-	for range c.InFlight {
+	for range window {
 		p.window <- struct{}{}
 	}
 	return p
