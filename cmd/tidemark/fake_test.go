@@ -216,10 +216,16 @@ func (f *fake) Close() error { return nil }
 // set puts offsets in by commits, as consumers do.
 func (f *fake) set(t *testing.T, n int64, keys ...offset.Key) {
 	t.Helper()
+	commitTo(t, f, n, keys...)
+}
+
+// commitTo commits an offset to each key, with the epoch that it reads.
+func commitTo(t *testing.T, c cluster, n int64, keys ...offset.Key) {
+	t.Helper()
 	for _, k := range keys {
-		s, m, err := f.Fetch(t.Context(), offset.ReadAt{}, k)
+		s, m, err := c.Fetch(t.Context(), offset.ReadAt{}, k)
 		if err == nil {
-			_, _, err = f.Commit(t.Context(), m.Cluster, []offset.Commit{{Key: k, Offset: n, Epoch: s[0].Epoch}})
+			_, _, err = c.Commit(t.Context(), m.Cluster, []offset.Commit{{Key: k, Offset: n, Epoch: s[0].Epoch}})
 		}
 		if err != nil {
 			t.Fatal(err)

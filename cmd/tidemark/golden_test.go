@@ -1,0 +1,157 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+var update = flag.Bool("update", false, "write the files of testdata/golden anew")
+
+// story is a series of runs of the program on a cluster that is empty at first.
+// Its record is testdata/golden/NAME.txt: of each run the command line, the exit
+// code, and what came out, byte for byte.
+//
+// The record is made on the cluster in memory, where indexes and times are the
+// same each time. On a cluster with raft, disks and connections the same runs
+// must give the same, but for what normal takes out.
+type story struct {
+	name string
+	// tell does the runs.
+	tell func(s *telling)
+	// apart: the story looks at what only the cluster in memory has, such as
+	// members of given names, and is not told on a real one.
+	apart bool
+}
+
+// telling is a story as it is told on one cluster.
+type telling struct {
+	*testing.T
+	cluster
+	// fake is the cluster in memory; nil where the story is told on a real one.
+	fake *fake
+	// exec runs the program.
+	exec func(t *testing.T, args ...string) ran
+	// words are replaced in what is recorded, such as the names of temporary folders.
+	words  []string
+	record strings.Builder
+}
+
+// tidemark runs the program and records it.
+func (s *telling) tidemark(args ...string) ran {
+	s.Helper()
+	r := s.exec(s.T, args...)
+	word := strings.NewReplacer(s.words...)
+	fmt.Fprintf(&s.record, "$ tidemark%s\n", word.Replace(quotedAll(args)))
+	s.record.WriteString(word.Replace(r.out))
+	if r.err != "" {
+		fmt.Fprintf(&s.record, "--- standard error\n%s", word.Replace(r.err))
+	}
+	fmt.Fprintf(&s.record, "--- exit code %d\n\n", r.code)
+	return r
+}
+
+// forms runs the program once for each form of the output.
+func (s *telling) forms(args ...string) {
+	s.Helper()
+	s.tidemark(args...)
+	for _, form := range []string{"json", "yaml"} {
+		s.tidemark(append(args[:len(args):len(args)], "-o", form)...)
+	}
+}
+
+// quotedAll gives arguments as a shell takes them, each behind a blank.
+func quotedAll(args []string) string {
+	var b strings.Builder
+	for _, a := range args {
+		b.WriteByte(' ')
+		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$`*?#&;|<>()[]{}!~") {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		b.WriteString(a)
+	}
+	return b.String()
+}
+
+// folder makes a folder for the story's files, which the record calls DIR.
+func (s *telling) folder() string {
+	s.Helper()
+	dir := s.TempDir()
+	s.words = append(s.words, dir, "DIR")
+	return dir
+}
+
+// set commits an offset to each key, as consumers do.
+func (s *telling) set(n int64, keys ...offset.Key) {
+	s.Helper()
+	commitTo(s.T, s.cluster, n, keys...)
+}
+
+// TestGolden tells each story on the cluster in memory, and compares byte for byte.
+func TestGolden(t *testing.T) {
+	for _, st := range stories {
+		t.Run(st.name, func(t *testing.T) {
+			f := newFake()
+			s := &telling{T: t, cluster: f, fake: f, exec: f.tidemark}
+			st.tell(s)
+			path := goldenFile(st.name)
+			if *update {
+				write(t, path, s.record.String())
+			}
+			if want := readFile(t, path); s.record.String() != want {
+				t.Errorf("%s is not what the program prints; see what changed by running the test again with -update\n%s", path, firstDifference(want, s.record.String()))
+			}
+		})
+	}
+}
+
+// TestGoldenFilesAreAllTold: a record that no story makes would stand for nothing.
+func TestGoldenFilesAreAllTold(t *testing.T) {
+	files, err := filepath.Glob(goldenFile("*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]bool{}
+	for _, st := range stories {
+		told[goldenFile(st.name)] = true
+	}
+	for _, f := range files {
+		if !told[f] {
+			t.Errorf("no story tells %s", f)
+		}
+	}
+}
+
+func goldenFile(name string) string { return filepath.Join("testdata", "golden", name+".txt") }
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// firstDifference gives the first line in which two texts differ.
+func firstDifference(want, got string) string {
+	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range max(len(w), len(g)) {
+		if i >= len(w) || i >= len(g) || w[i] != g[i] {
+			return fmt.Sprintf("line %d:\nwant %q\ngot  %q", i+1, at(w, i), at(g, i))
+		}
+	}
+	return "no difference"
+}
+
+func at(list []string, i int) string {
+	if i < len(list) {
+		return list[i]
+	}
+	return "(the end)"
+}
