@@ -39,6 +39,7 @@ var rooms = []room{
 	{"transport/memnet", nil},
 	{"node", []string{"fsm", "transport/peer", "transport/api", "transport/wire", "auth", "offset"}},
 	{"client", []string{"transport/api", "transport/wire", "transport/conn", "offset", "offsetfile", "auth"}},
+	{"embedded", []string{"node", "fsm", "client", "transport", "auth", "offset", "offsetfile"}},
 	{"rocketmq", []string{"offset", "offsetfile"}},
 	{"internal/fixture", nil},
 	{"internal/lint", nil},
