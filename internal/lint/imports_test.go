@@ -42,6 +42,8 @@ var rooms = []room{
 	{"embedded", []string{"node", "fsm", "client", "transport", "auth", "offset", "offsetfile"}},
 	{"rocketmq", []string{"offset", "offsetfile"}},
 	{"internal/fixture", nil},
+	{"internal/javaparts", nil},
+	{"interop", nil},
 	{"internal/lint", nil},
 }
 

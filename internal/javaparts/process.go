@@ -1,0 +1,170 @@
+package javaparts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// jvm are the options of every Java process: a small one that starts fast.
+var jvm = []string{
+	"-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
+	"-XX:MaxDirectMemorySize=256m",
+	"--add-opens=java.base/java.nio=ALL-UNNAMED",
+	"--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+	"--add-opens=java.base/java.lang=ALL-UNNAMED",
+	"--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
+}
+
+// Patience is how long a server may take to start, or to end.
+const Patience = 2 * time.Minute
+
+// process is a Java process and what it said.
+type process struct {
+	name string
+	log  string        // the file that it writes what it says to
+	cmd  *exec.Cmd     // its Process is set
+	done chan struct{} // closed once it has ended
+	err  error         // what Wait returned; read after done
+}
+
+// launch starts a Java process that says what it says to a file in dir. A
+// goroutine waits for it, on the thread that started it, until it ends.
+func launch(dir, name string, args []string) (*process, error) {
+	p := &process{name: name, log: filepath.Join(dir, name+".out"), done: make(chan struct{})}
+	out, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	p.cmd = exec.Command("java", append(jvm[:len(jvm):len(jvm)], args...)...)
+	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, out, out
+	dieWithUs(p.cmd)
+	started := make(chan error)
+	go func() { // stop and kill wait for it
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			p.err = p.cmd.Wait()
+			close(p.done)
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("starting %s: %w", name, err)
+	}
+	return p, nil
+}
+
+// await asks until the process answers. An error says that it ended, with what
+// it said last, or that Patience is over.
+func (p *process) await(ctx context.Context, ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	for {
+		err := ask(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.done:
+			return fmt.Errorf("%s ended while it started (%v): %s", p.name, p.err, p.said())
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not ready after %v: %w; it said: %s", p.name, Patience, err, p.said())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// said gives the end of what the process wrote.
+func (p *process) said() string {
+	b, err := os.ReadFile(p.log)
+	if err != nil {
+		return err.Error()
+	}
+	return lastLines(b, 40)
+}
+
+// end sends a signal and waits for the end; a process that takes longer than
+// Patience is killed.
+func (p *process) end(sig os.Signal) {
+	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		p.cmd.Process.Kill()
+	}
+	select {
+	case <-p.done:
+	case <-time.After(Patience):
+		p.cmd.Process.Kill()
+		<-p.done
+	}
+}
+
+// server is a Java process that can be started again where it was.
+type server struct {
+	tb    testing.TB
+	name  string
+	dir   string
+	args  func() []string             // writes its files, and gives its arguments
+	ready func(context.Context) error // asks it
+	p     *process                    // the newest run
+}
+
+// start starts the server and waits until it answers. A first start that ends
+// at once is tried again with other ports, which somebody may have taken.
+func (s *server) start(choose func()) {
+	s.tb.Helper()
+	var err error
+	for range 3 {
+		if choose != nil {
+			choose()
+		}
+		if s.p, err = launch(s.dir, s.name, s.args()); err != nil {
+			s.tb.Fatal(err)
+		}
+		if err = s.p.await(s.tb.Context(), s.ready); err == nil {
+			break
+		}
+		s.p.end(syscall.SIGKILL)
+		if choose == nil {
+			break
+		}
+	}
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+}
+
+// open is the first start; the end of the test is the server's.
+func (s *server) open(choose func()) {
+	s.tb.Helper()
+	s.tb.Cleanup(func() {
+		if s.p == nil {
+			return
+		}
+		s.p.end(syscall.SIGKILL)
+		if s.tb.Failed() {
+			s.tb.Logf("%s said last:\n%s", s.name, s.p.said())
+		}
+	})
+	s.start(choose)
+}
+
+// Kill ends the server as kill -9 does. Its files stay.
+func (s *server) Kill() { s.p.end(syscall.SIGKILL) }
+
+// Stop ends the server as SIGTERM does, and waits for it.
+func (s *server) Stop() { s.p.end(syscall.SIGTERM) }
+
+// Start starts a server again that was ended, over the same files and ports.
+func (s *server) Start() {
+	s.tb.Helper()
+	s.start(nil)
+}
