@@ -23,16 +23,24 @@ type Config struct {
 	// exist. Required.
 	Dir string
 
-	// PeerListener accepts raft and peer calls; Run closes it. Required.
+	// Alone is a member without a network, such as one inside another program:
+	// it founds a cluster of its own, and nobody can be added to it. PeerListener,
+	// Dial, AdvertisePeer and InitialCluster are not set then. Started over the
+	// same folder with a network, it goes on as the first member of a cluster
+	// that can grow; a member of several is refused alone.
+	Alone bool
+	// PeerListener accepts raft and peer calls; Run closes it. Required, but where Alone is set.
 	PeerListener net.Listener
 	// Dial reaches the peer address of another member. Names are resolved at
 	// each call. Default: TCP.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
 	// AdvertisePeer is the host:port at which the other members reach
-	// PeerListener. Default: the listener's own address.
+	// PeerListener. It may be another one at each start: the only voter moves in
+	// its configuration by itself, a member of several by AddMember.
+	// Default: the listener's own address.
 	AdvertisePeer string
 	// AdvertiseAPI is the host:port at which clients reach this member, as
-	// answers name it. Required.
+	// answers name it. Required, but where Alone is set.
 	AdvertiseAPI string
 	// InitialCluster names the founders, this member among them. It is looked
 	// at only while the data folder is empty. Empty: the member waits to be
@@ -187,6 +195,9 @@ type Unsafe struct {
 
 // withDefaults fills what is not set.
 func (c Config) withDefaults() Config {
+	if c.Alone {
+		c.withoutNetwork()
+	}
 	if c.Dial == nil {
 		c.Dial = dialTCP
 	}
@@ -240,6 +251,11 @@ func dialTCP(ctx context.Context, addr string) (net.Conn, error) {
 // Validate checks a Config as New does; the error wraps offset.ErrInvalid and
 // names the field.
 func (c Config) Validate() error {
+	if c.Alone {
+		if err := c.networkless(); err != nil {
+			return err
+		}
+	}
 	c = c.withDefaults()
 	if err := validateMemberName(c.Name); err != nil {
 		return err
@@ -258,7 +274,7 @@ func (c Config) Validate() error {
 	case len(c.Limits.Prefixes) > 64:
 		return offset.Errorf(offset.ErrInvalid, "%d prefix limits; at most 64 are allowed", len(c.Limits.Prefixes))
 	}
-	if err := validateAddress("advertised API address", c.AdvertiseAPI); err != nil {
+	if err := validateAddress("advertised API address", c.AdvertiseAPI); err != nil && !(c.Alone && c.AdvertiseAPI == "") {
 		return err
 	}
 	if err := validateAddress("advertised raft address", c.AdvertisePeer); err != nil {

@@ -32,6 +32,8 @@ func TestConfigIsChecked(t *testing.T) {
 		{"a long name", func(c *Config) { c.Name = strings.Repeat("n", 65) }, "at most 64"},
 		{"no folder", func(c *Config) { c.Dir = "" }, "data folder"},
 		{"no listener", func(c *Config) { c.PeerListener = nil }, "listener"},
+		{"alone with a listener", func(c *Config) { c.Alone = true }, "alone"},
+		{"alone", func(c *Config) { c.Alone, c.PeerListener, c.AdvertiseAPI = true, nil, "" }, ""},
 		{"no API address", func(c *Config) { c.AdvertiseAPI = "" }, "API address"},
 		{"a wildcard", func(c *Config) { c.AdvertiseAPI = "0.0.0.0:7411" }, "wildcard"},
 		{"an IPv6 wildcard", func(c *Config) { c.AdvertisePeer = "[::]:7412" }, "wildcard"},

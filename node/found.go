@@ -147,7 +147,7 @@ func (f *founding) wayBack(emptied bool) string {
 // been reached once. Anyone but this process ends the start; nobody at all is
 // not fatal, since a name may not be known yet.
 func (f *founding) lookForTwin(ctx context.Context) error {
-	if f.alone || !f.looked.IsZero() && time.Since(f.looked) < f.report {
+	if f.alone || f.peer == nowhere || !f.looked.IsZero() && time.Since(f.looked) < f.report {
 		return nil
 	}
 	f.looked = time.Now()

@@ -169,7 +169,7 @@ func (i *identity) addresses() (list []string) {
 	if i.now.Peer != "" && !slices.Contains(list, i.now.Peer) {
 		list = append(list, i.now.Peer)
 	}
-	return list
+	return slices.DeleteFunc(list, func(addr string) bool { return addr == nowhere })
 }
 
 // noteAddress notes where this member is now.

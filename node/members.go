@@ -116,41 +116,6 @@ func (r *replica) addMember(ctx context.Context, id, address string) error {
 	return changed(await(ctx, r.raft.AddNonvoter(raft.ServerID(id), raft.ServerAddress(address), 0, r.changeTime(ctx))))
 }
 
-// moveMember makes the address of a member the one that it answers at now. If
-// it still answers where it was, one of the two is a copy.
-func (r *replica) moveMember(ctx context.Context, s raft.Server, address string) error {
-	look, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	if hello, err := r.peer.To("", string(s.Address)).Hello(look); err == nil && hello.ID == string(s.ID) {
-		return offset.Errorf(offset.ErrInvalid, "%s runs at %s, too; stop one of the two, and never start copies of one data folder", s.ID, s.Address)
-	}
-	if err := r.fit(ctx, string(s.ID), address); err != nil {
-		return err
-	}
-	if err := r.unpiped(ctx, s.ID); err != nil {
-		return err
-	}
-	put := r.raft.AddNonvoter
-	if s.Suffrage == raft.Voter {
-		put = r.raft.AddVoter
-	}
-	return changed(await(ctx, put(s.ID, raft.ServerAddress(address), 0, r.changeTime(ctx))))
-}
-
-// unpiped waits until no append is on its way to the address that a member had.
-// The library reads that address without its lock when an append to it fails,
-// beside the main loop that changes it. Nobody answers there any more, so that
-// the pipeline ends soon, and none is opened again.
-func (r *replica) unpiped(ctx context.Context, id raft.ServerID) error {
-	for r.trans.pipelines.to(id) > 0 {
-		pause(ctx, 10*time.Millisecond)
-		if ctx.Err() != nil {
-			return offset.Errorf(offset.ErrBusy, "appends to the address that %s had have not come to an end; send the same again", id)
-		}
-	}
-	return nil
-}
-
 // fit asks the member to be what it shall be added as.
 func (r *replica) fit(ctx context.Context, id, address string) error {
 	hello, err := r.peer.To("", address).Hello(ctx)

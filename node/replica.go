@@ -143,6 +143,7 @@ func (r *replica) start() {
 // duty is what a leader does for as long as its tenure lasts.
 func (r *replica) duty(ctx context.Context, term uint64) {
 	r.config.Logger.Info("this member leads and is ready", "term", term)
+	r.moveHere(ctx)
 	r.tidy(ctx)
 	r.checkpoints(ctx)
 }
@@ -174,6 +175,10 @@ func (r *replica) caught(ctx context.Context) bool {
 // until the life fails, whose cause it returns. stop must follow.
 func (r *replica) run(ctx context.Context) error {
 	r.start()
+	if err := r.fitsAlone(); err != nil {
+		return err
+	}
+	r.tellMisplaced()
 	select {
 	case <-ctx.Done():
 		r.leave()

@@ -1,0 +1,115 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// moveHere makes this member's address in the configuration the one that it
+// advertises now, while it leads: nobody else could tell where it is. A member
+// that was alone, on its own machine or without a network, becomes reachable so
+// before others are added. Voters and their ids stay what they are; only where
+// one of them is reached changes, so no quorum does.
+func (r *replica) moveHere(ctx context.Context) {
+	for ctx.Err() == nil {
+		was, ok := r.misplaced()
+		if !ok {
+			return
+		}
+		err := r.change(func() error { return r.moveSelf(ctx, was) })
+		switch offset.CodeOf(err) {
+		case offset.CodeOK:
+			r.config.Logger.Info("this member's address has changed in the cluster", "from", was.Address, "to", r.config.AdvertisePeer)
+			return
+		case offset.CodeInvalid:
+			r.config.Logger.Error("this member's address stays what it was", "address", was.Address, "reason", err)
+			return
+		}
+		pause(ctx, 100*time.Millisecond)
+	}
+}
+
+// moveSelf proposes the change, unless the address is another's, or somebody
+// with this member's identity answers at the old one.
+func (r *replica) moveSelf(ctx context.Context, was raft.Server) error {
+	to := raft.ServerAddress(r.config.AdvertisePeer)
+	for _, s := range r.servers() {
+		if s.Address == to && s.ID != was.ID {
+			return offset.Errorf(offset.ErrInvalid, "%s is at %s; correct --peer-advertise", s.ID, to)
+		}
+	}
+	if err := r.left(ctx, was); err != nil {
+		return err
+	}
+	return changed(await(ctx, r.raft.AddVoter(was.ID, to, 0, r.changeTime(ctx))))
+}
+
+// misplaced returns this member as the configuration has it, if that is at
+// another address than it advertises.
+func (r *replica) misplaced() (raft.Server, bool) {
+	for _, s := range r.servers() {
+		if s.ID == raft.ServerID(r.id) {
+			return s, string(s.Address) != r.config.AdvertisePeer
+		}
+	}
+	return raft.Server{}, false
+}
+
+// tellMisplaced says at a start what a member of several has to be told by an
+// operator: the leader looks for it where it was.
+func (r *replica) tellMisplaced() {
+	if s, ok := r.misplaced(); ok && len(r.servers()) > 1 {
+		r.config.Logger.Warn("the cluster looks for this member at another address than it advertises; if it has moved, run on any member: tidemark cluster add "+r.id+" "+r.config.AdvertisePeer+" --execute",
+			"known_at", s.Address, "peer_advertise", r.config.AdvertisePeer)
+	}
+}
+
+// moveMember makes the address of a member the one that it answers at now. If
+// it still answers where it was, one of the two is a copy.
+func (r *replica) moveMember(ctx context.Context, s raft.Server, address string) error {
+	if err := r.left(ctx, s); err != nil {
+		return err
+	}
+	if err := r.fit(ctx, string(s.ID), address); err != nil {
+		return err
+	}
+	if err := r.unpiped(ctx, s.ID); err != nil {
+		return err
+	}
+	put := r.raft.AddNonvoter
+	if s.Suffrage == raft.Voter {
+		put = r.raft.AddVoter
+	}
+	return changed(await(ctx, put(s.ID, raft.ServerAddress(address), 0, r.changeTime(ctx))))
+}
+
+// left refuses a move of a member that still answers where it was.
+func (r *replica) left(ctx context.Context, s raft.Server) error {
+	if s.Address == nowhere {
+		return nil
+	}
+	look, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if hello, err := r.peer.To("", string(s.Address)).Hello(look); err == nil && hello.ID == string(s.ID) && hello.Run != r.peer.RunID() {
+		return offset.Errorf(offset.ErrInvalid, "%s runs at %s, too; stop one of the two, and never start copies of one data folder", s.ID, s.Address)
+	}
+	return nil
+}
+
+// unpiped waits until no append is on its way to the address that a member had.
+// The library reads that address without its lock when an append to it fails,
+// beside the main loop that changes it. Nobody answers there any more, so that
+// the pipeline ends soon, and none is opened again.
+func (r *replica) unpiped(ctx context.Context, id raft.ServerID) error {
+	for r.trans.pipelines.to(id) > 0 {
+		pause(ctx, 10*time.Millisecond)
+		if ctx.Err() != nil {
+			return offset.Errorf(offset.ErrBusy, "appends to the address that %s had have not come to an end; send the same again", id)
+		}
+	}
+	return nil
+}
