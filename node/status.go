@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark-mq/tidemark/auth"
 	"github.com/tidemark-mq/tidemark/fsm/table"
+	"github.com/tidemark-mq/tidemark/node/store"
 	"github.com/tidemark-mq/tidemark/offset"
 	"github.com/tidemark-mq/tidemark/transport/peer"
 )
@@ -33,6 +34,7 @@ func (n *Node) status() offset.Status {
 		State:    "starting",
 		MaxLevel: offset.FormatLevel,
 		Version:  n.config.Version,
+		Vitals:   n.vitals(),
 	}
 	if id := n.identity.Load(); id != nil {
 		s.NodeID = id.id()
@@ -57,6 +59,24 @@ func (n *Node) status() offset.Status {
 	s.Import = root.Import()
 	s.Members = r.members(root)
 	return s
+}
+
+// vitals is how this node is by itself. The space is that of the file system,
+// which answers from memory.
+func (n *Node) vitals() offset.Vitals {
+	c := &n.counts
+	v := offset.Vitals{
+		Clock:       n.config.Clock().UnixMilli(),
+		Lease:       n.config.Timers.Lease,
+		DiskWrites:  c.writes.Load(),
+		DiskTime:    time.Duration(c.writeNanos.Load()),
+		DiskLongest: time.Duration(c.longestWrite.Load()),
+		Commits:     c.commits.Load(),
+	}
+	if free, total, err := store.FreeSpace(n.config.Dir); err == nil { // the folder may not be there yet
+		v.DiskFree, v.DiskTotal = free, total
+	}
+	return v
 }
 
 func stateName(s raft.RaftState) string {

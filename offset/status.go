@@ -26,6 +26,28 @@ type Status struct {
 	Import *ImportStatus
 	// Version is that of the answering build.
 	Version string
+	// Vitals is how the answering node itself is.
+	Vitals Vitals
+}
+
+// Vitals is how a node is, beside its part in the cluster. All is zero from a
+// build that does not tell.
+type Vitals struct {
+	// Clock is the node's clock when it answered, in Unix milliseconds. No
+	// decision rests on it; times in positions and in the audit log do.
+	Clock int64
+	// Lease is how long it leads without hearing a quorum. It comes from its
+	// timers, which are to be the same on all members.
+	Lease time.Duration
+	// DiskFree and DiskTotal are bytes of the file system of its data folder;
+	// both 0 where they are not known.
+	DiskFree, DiskTotal uint64
+	// DiskWrites counts the writes of log, term and vote since its start, each
+	// with its sync; DiskTime is what they took together, DiskLongest the longest.
+	DiskWrites            uint64
+	DiskTime, DiskLongest time.Duration
+	// Commits counts the commits that it decided as the leader since its start.
+	Commits uint64
 }
 
 // MemberStatus is what the answering node knows of one member.

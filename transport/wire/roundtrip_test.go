@@ -3,6 +3,7 @@ package wire
 import (
 	"reflect"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
@@ -178,6 +179,12 @@ func TestRoundTripStatus(t *testing.T) {
 				m.ContactAge = genAge.Draw(t, "age")
 			}
 			s.Members = append(s.Members, m)
+		}
+		if rapid.Bool().Draw(t, "vitals") {
+			s.Vitals = offset.Vitals{Clock: 1_700_000_000_000, Lease: 300 * time.Millisecond, DiskFree: 1 << 40, DiskTotal: 1 << 41, DiskWrites: 9,
+				DiskTime: rapid.Custom(func(t *rapid.T) time.Duration {
+					return time.Duration(rapid.Int64Range(0, 1<<40).Draw(t, "us")) * time.Microsecond
+				}).Draw(t, "time"), DiskLongest: 5 * time.Microsecond, Commits: 1 << 50}
 		}
 		if rapid.Bool().Draw(t, "import") {
 			s.Import = &offset.ImportStatus{ID: offset.ActID{1}, Mode: offset.ImportReplace, Group: "g", Hash: [32]byte{4}, Chunks: 9, Offsets: 10, Next: 3}

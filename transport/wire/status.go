@@ -30,6 +30,7 @@ func ToStatusResponse(s offset.Status) *tidemarkv1.StatusResponse {
 		NotReady:      s.NotReady,
 		Import:        toProgress(s.Import),
 		Version:       s.Version,
+		Vitals:        toVitals(&s.Vitals),
 	}
 	for i := range s.Members {
 		m.Members = append(m.Members, toMember(&s.Members[i]))
@@ -84,6 +85,7 @@ func FromStatusResponse(m *tidemarkv1.StatusResponse) (offset.Status, error) {
 		Queues:        m.GetQueues(),
 		NotReady:      clip(m.GetNotReady()),
 		Version:       clip(m.GetVersion()),
+		Vitals:        fromVitals(m.GetVitals()),
 	}
 	if !m.GetReady() && s.NotReady == "" {
 		s.NotReady = "the node does not say why"

@@ -277,6 +277,7 @@ type StatusResponse struct {
 	// The import under way, if any.
 	Import        *ImportProgress `protobuf:"bytes,17,opt,name=import,proto3" json:"import,omitempty"`
 	Version       string          `protobuf:"bytes,18,opt,name=version,proto3" json:"version,omitempty"`
+	Vitals        *Vitals         `protobuf:"bytes,19,opt,name=vitals,proto3" json:"vitals,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -437,6 +438,120 @@ func (x *StatusResponse) GetVersion() string {
 	return ""
 }
 
+func (x *StatusResponse) GetVitals() *Vitals {
+	if x != nil {
+		return x.Vitals
+	}
+	return nil
+}
+
+// Vitals is how the answering node itself is, beside its part in the cluster.
+type Vitals struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its clock when it answered, Unix milliseconds. No decision rests on it.
+	ClockMs int64 `protobuf:"varint,1,opt,name=clock_ms,json=clockMs,proto3" json:"clock_ms,omitempty"`
+	// How long a leader goes on without hearing a quorum: its --timers.
+	LeaseMs uint32 `protobuf:"varint,2,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"`
+	// Bytes of the file system of its data folder; both 0 where not known.
+	DiskFree  uint64 `protobuf:"varint,3,opt,name=disk_free,json=diskFree,proto3" json:"disk_free,omitempty"`
+	DiskTotal uint64 `protobuf:"varint,4,opt,name=disk_total,json=diskTotal,proto3" json:"disk_total,omitempty"`
+	// Since its start: writes of log, term and vote, with their syncs; the time
+	// that they took together, and that of the longest, in microseconds.
+	DiskWrites    uint64 `protobuf:"varint,5,opt,name=disk_writes,json=diskWrites,proto3" json:"disk_writes,omitempty"`
+	DiskWriteUs   uint64 `protobuf:"varint,6,opt,name=disk_write_us,json=diskWriteUs,proto3" json:"disk_write_us,omitempty"`
+	DiskLongestUs uint64 `protobuf:"varint,7,opt,name=disk_longest_us,json=diskLongestUs,proto3" json:"disk_longest_us,omitempty"`
+	// Since its start: commits that it decided as the leader.
+	Commits       uint64 `protobuf:"varint,8,opt,name=commits,proto3" json:"commits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Vitals) Reset() {
+	*x = Vitals{}
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Vitals) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Vitals) ProtoMessage() {}
+
+func (x *Vitals) ProtoReflect() protoreflect.Message {
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Vitals.ProtoReflect.Descriptor instead.
+func (*Vitals) Descriptor() ([]byte, []int) {
+	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Vitals) GetClockMs() int64 {
+	if x != nil {
+		return x.ClockMs
+	}
+	return 0
+}
+
+func (x *Vitals) GetLeaseMs() uint32 {
+	if x != nil {
+		return x.LeaseMs
+	}
+	return 0
+}
+
+func (x *Vitals) GetDiskFree() uint64 {
+	if x != nil {
+		return x.DiskFree
+	}
+	return 0
+}
+
+func (x *Vitals) GetDiskTotal() uint64 {
+	if x != nil {
+		return x.DiskTotal
+	}
+	return 0
+}
+
+func (x *Vitals) GetDiskWrites() uint64 {
+	if x != nil {
+		return x.DiskWrites
+	}
+	return 0
+}
+
+func (x *Vitals) GetDiskWriteUs() uint64 {
+	if x != nil {
+		return x.DiskWriteUs
+	}
+	return 0
+}
+
+func (x *Vitals) GetDiskLongestUs() uint64 {
+	if x != nil {
+		return x.DiskLongestUs
+	}
+	return 0
+}
+
+func (x *Vitals) GetCommits() uint64 {
+	if x != nil {
+		return x.Commits
+	}
+	return 0
+}
+
 type AddMemberRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -447,7 +562,7 @@ type AddMemberRequest struct {
 
 func (x *AddMemberRequest) Reset() {
 	*x = AddMemberRequest{}
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[4]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -459,7 +574,7 @@ func (x *AddMemberRequest) String() string {
 func (*AddMemberRequest) ProtoMessage() {}
 
 func (x *AddMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[4]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -472,7 +587,7 @@ func (x *AddMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddMemberRequest.ProtoReflect.Descriptor instead.
 func (*AddMemberRequest) Descriptor() ([]byte, []int) {
-	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{4}
+	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *AddMemberRequest) GetId() string {
@@ -498,7 +613,7 @@ type PromoteMemberRequest struct {
 
 func (x *PromoteMemberRequest) Reset() {
 	*x = PromoteMemberRequest{}
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[5]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -510,7 +625,7 @@ func (x *PromoteMemberRequest) String() string {
 func (*PromoteMemberRequest) ProtoMessage() {}
 
 func (x *PromoteMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[5]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -523,7 +638,7 @@ func (x *PromoteMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromoteMemberRequest.ProtoReflect.Descriptor instead.
 func (*PromoteMemberRequest) Descriptor() ([]byte, []int) {
-	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{5}
+	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PromoteMemberRequest) GetId() string {
@@ -542,7 +657,7 @@ type RemoveMemberRequest struct {
 
 func (x *RemoveMemberRequest) Reset() {
 	*x = RemoveMemberRequest{}
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[6]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -554,7 +669,7 @@ func (x *RemoveMemberRequest) String() string {
 func (*RemoveMemberRequest) ProtoMessage() {}
 
 func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[6]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -567,7 +682,7 @@ func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberRequest.ProtoReflect.Descriptor instead.
 func (*RemoveMemberRequest) Descriptor() ([]byte, []int) {
-	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{6}
+	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RemoveMemberRequest) GetId() string {
@@ -586,7 +701,7 @@ type MemberResponse struct {
 
 func (x *MemberResponse) Reset() {
 	*x = MemberResponse{}
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[7]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -598,7 +713,7 @@ func (x *MemberResponse) String() string {
 func (*MemberResponse) ProtoMessage() {}
 
 func (x *MemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[7]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -611,7 +726,7 @@ func (x *MemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemberResponse.ProtoReflect.Descriptor instead.
 func (*MemberResponse) Descriptor() ([]byte, []int) {
-	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{7}
+	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *MemberResponse) GetMeta() *Meta {
@@ -631,7 +746,7 @@ type TransferRequest struct {
 
 func (x *TransferRequest) Reset() {
 	*x = TransferRequest{}
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[8]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -643,7 +758,7 @@ func (x *TransferRequest) String() string {
 func (*TransferRequest) ProtoMessage() {}
 
 func (x *TransferRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[8]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -656,7 +771,7 @@ func (x *TransferRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferRequest.ProtoReflect.Descriptor instead.
 func (*TransferRequest) Descriptor() ([]byte, []int) {
-	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{8}
+	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TransferRequest) GetTo() string {
@@ -676,7 +791,7 @@ type TransferResponse struct {
 
 func (x *TransferResponse) Reset() {
 	*x = TransferResponse{}
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[9]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -688,7 +803,7 @@ func (x *TransferResponse) String() string {
 func (*TransferResponse) ProtoMessage() {}
 
 func (x *TransferResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[9]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -701,7 +816,7 @@ func (x *TransferResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferResponse.ProtoReflect.Descriptor instead.
 func (*TransferResponse) Descriptor() ([]byte, []int) {
-	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{9}
+	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *TransferResponse) GetMeta() *Meta {
@@ -726,7 +841,7 @@ type SnapshotRequest struct {
 
 func (x *SnapshotRequest) Reset() {
 	*x = SnapshotRequest{}
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[10]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -738,7 +853,7 @@ func (x *SnapshotRequest) String() string {
 func (*SnapshotRequest) ProtoMessage() {}
 
 func (x *SnapshotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[10]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -751,7 +866,7 @@ func (x *SnapshotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotRequest.ProtoReflect.Descriptor instead.
 func (*SnapshotRequest) Descriptor() ([]byte, []int) {
-	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{10}
+	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{11}
 }
 
 type SnapshotResponse struct {
@@ -765,7 +880,7 @@ type SnapshotResponse struct {
 
 func (x *SnapshotResponse) Reset() {
 	*x = SnapshotResponse{}
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[11]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -777,7 +892,7 @@ func (x *SnapshotResponse) String() string {
 func (*SnapshotResponse) ProtoMessage() {}
 
 func (x *SnapshotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[11]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -790,7 +905,7 @@ func (x *SnapshotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotResponse.ProtoReflect.Descriptor instead.
 func (*SnapshotResponse) Descriptor() ([]byte, []int) {
-	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{11}
+	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SnapshotResponse) GetMeta() *Meta {
@@ -823,7 +938,7 @@ type RaiseLevelRequest struct {
 
 func (x *RaiseLevelRequest) Reset() {
 	*x = RaiseLevelRequest{}
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[12]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -835,7 +950,7 @@ func (x *RaiseLevelRequest) String() string {
 func (*RaiseLevelRequest) ProtoMessage() {}
 
 func (x *RaiseLevelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[12]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -848,7 +963,7 @@ func (x *RaiseLevelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RaiseLevelRequest.ProtoReflect.Descriptor instead.
 func (*RaiseLevelRequest) Descriptor() ([]byte, []int) {
-	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{12}
+	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RaiseLevelRequest) GetLevel() uint32 {
@@ -868,7 +983,7 @@ type RaiseLevelResponse struct {
 
 func (x *RaiseLevelResponse) Reset() {
 	*x = RaiseLevelResponse{}
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[13]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -880,7 +995,7 @@ func (x *RaiseLevelResponse) String() string {
 func (*RaiseLevelResponse) ProtoMessage() {}
 
 func (x *RaiseLevelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[13]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -893,7 +1008,7 @@ func (x *RaiseLevelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RaiseLevelResponse.ProtoReflect.Descriptor instead.
 func (*RaiseLevelResponse) Descriptor() ([]byte, []int) {
-	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{13}
+	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RaiseLevelResponse) GetMeta() *Meta {
@@ -934,7 +1049,7 @@ const file_tidemark_v1_cluster_proto_rawDesc = "" +
 	"\x04hash\x18\x04 \x01(\tR\x04hash\x12\x12\n" +
 	"\x04next\x18\x05 \x01(\rR\x04next\x12\x16\n" +
 	"\x06chunks\x18\x06 \x01(\rR\x06chunks\x12\x18\n" +
-	"\aoffsets\x18\a \x01(\x04R\aoffsets\"\xb2\x04\n" +
+	"\aoffsets\x18\a \x01(\x04R\aoffsets\"\xdf\x04\n" +
 	"\x0eStatusResponse\x12%\n" +
 	"\x04meta\x18\x01 \x01(\v2\x11.tidemark.v1.MetaR\x04meta\x12\x17\n" +
 	"\anode_id\x18\x02 \x01(\tR\x06nodeId\x12\x14\n" +
@@ -955,7 +1070,19 @@ const file_tidemark_v1_cluster_proto_rawDesc = "" +
 	"\tnot_ready\x18\x0f \x01(\tR\bnotReady\x12-\n" +
 	"\amembers\x18\x10 \x03(\v2\x13.tidemark.v1.MemberR\amembers\x123\n" +
 	"\x06import\x18\x11 \x01(\v2\x1b.tidemark.v1.ImportProgressR\x06import\x12\x18\n" +
-	"\aversion\x18\x12 \x01(\tR\aversion\"E\n" +
+	"\aversion\x18\x12 \x01(\tR\aversion\x12+\n" +
+	"\x06vitals\x18\x13 \x01(\v2\x13.tidemark.v1.VitalsR\x06vitals\"\x81\x02\n" +
+	"\x06Vitals\x12\x19\n" +
+	"\bclock_ms\x18\x01 \x01(\x03R\aclockMs\x12\x19\n" +
+	"\blease_ms\x18\x02 \x01(\rR\aleaseMs\x12\x1b\n" +
+	"\tdisk_free\x18\x03 \x01(\x04R\bdiskFree\x12\x1d\n" +
+	"\n" +
+	"disk_total\x18\x04 \x01(\x04R\tdiskTotal\x12\x1f\n" +
+	"\vdisk_writes\x18\x05 \x01(\x04R\n" +
+	"diskWrites\x12\"\n" +
+	"\rdisk_write_us\x18\x06 \x01(\x04R\vdiskWriteUs\x12&\n" +
+	"\x0fdisk_longest_us\x18\a \x01(\x04R\rdiskLongestUs\x12\x18\n" +
+	"\acommits\x18\b \x01(\x04R\acommits\"E\n" +
 	"\x10AddMemberRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fpeer_address\x18\x02 \x01(\tR\vpeerAddress\"&\n" +
@@ -1002,51 +1129,53 @@ func file_tidemark_v1_cluster_proto_rawDescGZIP() []byte {
 	return file_tidemark_v1_cluster_proto_rawDescData
 }
 
-var file_tidemark_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_tidemark_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_tidemark_v1_cluster_proto_goTypes = []any{
 	(*StatusRequest)(nil),        // 0: tidemark.v1.StatusRequest
 	(*Member)(nil),               // 1: tidemark.v1.Member
 	(*ImportProgress)(nil),       // 2: tidemark.v1.ImportProgress
 	(*StatusResponse)(nil),       // 3: tidemark.v1.StatusResponse
-	(*AddMemberRequest)(nil),     // 4: tidemark.v1.AddMemberRequest
-	(*PromoteMemberRequest)(nil), // 5: tidemark.v1.PromoteMemberRequest
-	(*RemoveMemberRequest)(nil),  // 6: tidemark.v1.RemoveMemberRequest
-	(*MemberResponse)(nil),       // 7: tidemark.v1.MemberResponse
-	(*TransferRequest)(nil),      // 8: tidemark.v1.TransferRequest
-	(*TransferResponse)(nil),     // 9: tidemark.v1.TransferResponse
-	(*SnapshotRequest)(nil),      // 10: tidemark.v1.SnapshotRequest
-	(*SnapshotResponse)(nil),     // 11: tidemark.v1.SnapshotResponse
-	(*RaiseLevelRequest)(nil),    // 12: tidemark.v1.RaiseLevelRequest
-	(*RaiseLevelResponse)(nil),   // 13: tidemark.v1.RaiseLevelResponse
-	(*Meta)(nil),                 // 14: tidemark.v1.Meta
+	(*Vitals)(nil),               // 4: tidemark.v1.Vitals
+	(*AddMemberRequest)(nil),     // 5: tidemark.v1.AddMemberRequest
+	(*PromoteMemberRequest)(nil), // 6: tidemark.v1.PromoteMemberRequest
+	(*RemoveMemberRequest)(nil),  // 7: tidemark.v1.RemoveMemberRequest
+	(*MemberResponse)(nil),       // 8: tidemark.v1.MemberResponse
+	(*TransferRequest)(nil),      // 9: tidemark.v1.TransferRequest
+	(*TransferResponse)(nil),     // 10: tidemark.v1.TransferResponse
+	(*SnapshotRequest)(nil),      // 11: tidemark.v1.SnapshotRequest
+	(*SnapshotResponse)(nil),     // 12: tidemark.v1.SnapshotResponse
+	(*RaiseLevelRequest)(nil),    // 13: tidemark.v1.RaiseLevelRequest
+	(*RaiseLevelResponse)(nil),   // 14: tidemark.v1.RaiseLevelResponse
+	(*Meta)(nil),                 // 15: tidemark.v1.Meta
 }
 var file_tidemark_v1_cluster_proto_depIdxs = []int32{
-	14, // 0: tidemark.v1.StatusResponse.meta:type_name -> tidemark.v1.Meta
+	15, // 0: tidemark.v1.StatusResponse.meta:type_name -> tidemark.v1.Meta
 	1,  // 1: tidemark.v1.StatusResponse.members:type_name -> tidemark.v1.Member
 	2,  // 2: tidemark.v1.StatusResponse.import:type_name -> tidemark.v1.ImportProgress
-	14, // 3: tidemark.v1.MemberResponse.meta:type_name -> tidemark.v1.Meta
-	14, // 4: tidemark.v1.TransferResponse.meta:type_name -> tidemark.v1.Meta
-	14, // 5: tidemark.v1.SnapshotResponse.meta:type_name -> tidemark.v1.Meta
-	14, // 6: tidemark.v1.RaiseLevelResponse.meta:type_name -> tidemark.v1.Meta
-	0,  // 7: tidemark.v1.ClusterService.Status:input_type -> tidemark.v1.StatusRequest
-	4,  // 8: tidemark.v1.ClusterService.AddMember:input_type -> tidemark.v1.AddMemberRequest
-	5,  // 9: tidemark.v1.ClusterService.PromoteMember:input_type -> tidemark.v1.PromoteMemberRequest
-	6,  // 10: tidemark.v1.ClusterService.RemoveMember:input_type -> tidemark.v1.RemoveMemberRequest
-	8,  // 11: tidemark.v1.ClusterService.Transfer:input_type -> tidemark.v1.TransferRequest
-	10, // 12: tidemark.v1.ClusterService.Snapshot:input_type -> tidemark.v1.SnapshotRequest
-	12, // 13: tidemark.v1.ClusterService.RaiseLevel:input_type -> tidemark.v1.RaiseLevelRequest
-	3,  // 14: tidemark.v1.ClusterService.Status:output_type -> tidemark.v1.StatusResponse
-	7,  // 15: tidemark.v1.ClusterService.AddMember:output_type -> tidemark.v1.MemberResponse
-	7,  // 16: tidemark.v1.ClusterService.PromoteMember:output_type -> tidemark.v1.MemberResponse
-	7,  // 17: tidemark.v1.ClusterService.RemoveMember:output_type -> tidemark.v1.MemberResponse
-	9,  // 18: tidemark.v1.ClusterService.Transfer:output_type -> tidemark.v1.TransferResponse
-	11, // 19: tidemark.v1.ClusterService.Snapshot:output_type -> tidemark.v1.SnapshotResponse
-	13, // 20: tidemark.v1.ClusterService.RaiseLevel:output_type -> tidemark.v1.RaiseLevelResponse
-	14, // [14:21] is the sub-list for method output_type
-	7,  // [7:14] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	4,  // 3: tidemark.v1.StatusResponse.vitals:type_name -> tidemark.v1.Vitals
+	15, // 4: tidemark.v1.MemberResponse.meta:type_name -> tidemark.v1.Meta
+	15, // 5: tidemark.v1.TransferResponse.meta:type_name -> tidemark.v1.Meta
+	15, // 6: tidemark.v1.SnapshotResponse.meta:type_name -> tidemark.v1.Meta
+	15, // 7: tidemark.v1.RaiseLevelResponse.meta:type_name -> tidemark.v1.Meta
+	0,  // 8: tidemark.v1.ClusterService.Status:input_type -> tidemark.v1.StatusRequest
+	5,  // 9: tidemark.v1.ClusterService.AddMember:input_type -> tidemark.v1.AddMemberRequest
+	6,  // 10: tidemark.v1.ClusterService.PromoteMember:input_type -> tidemark.v1.PromoteMemberRequest
+	7,  // 11: tidemark.v1.ClusterService.RemoveMember:input_type -> tidemark.v1.RemoveMemberRequest
+	9,  // 12: tidemark.v1.ClusterService.Transfer:input_type -> tidemark.v1.TransferRequest
+	11, // 13: tidemark.v1.ClusterService.Snapshot:input_type -> tidemark.v1.SnapshotRequest
+	13, // 14: tidemark.v1.ClusterService.RaiseLevel:input_type -> tidemark.v1.RaiseLevelRequest
+	3,  // 15: tidemark.v1.ClusterService.Status:output_type -> tidemark.v1.StatusResponse
+	8,  // 16: tidemark.v1.ClusterService.AddMember:output_type -> tidemark.v1.MemberResponse
+	8,  // 17: tidemark.v1.ClusterService.PromoteMember:output_type -> tidemark.v1.MemberResponse
+	8,  // 18: tidemark.v1.ClusterService.RemoveMember:output_type -> tidemark.v1.MemberResponse
+	10, // 19: tidemark.v1.ClusterService.Transfer:output_type -> tidemark.v1.TransferResponse
+	12, // 20: tidemark.v1.ClusterService.Snapshot:output_type -> tidemark.v1.SnapshotResponse
+	14, // 21: tidemark.v1.ClusterService.RaiseLevel:output_type -> tidemark.v1.RaiseLevelResponse
+	15, // [15:22] is the sub-list for method output_type
+	8,  // [8:15] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_tidemark_v1_cluster_proto_init() }
@@ -1061,7 +1190,7 @@ func file_tidemark_v1_cluster_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tidemark_v1_cluster_proto_rawDesc), len(file_tidemark_v1_cluster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
