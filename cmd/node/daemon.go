@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -35,16 +36,15 @@ var errSignal = errors.New("stopped by a signal")
 
 // run listens, starts the member and its edges, and returns when all have
 // ended: nil after a clean stop, else what ended it.
-func (d *daemon) run() (err error) {
+func (d *daemon) run() error {
 	if err := d.listen(); err != nil {
 		return err
 	}
 	defer d.closeListeners()
-	if d.set.scratch {
-		if d.set.Data, err = os.MkdirTemp("", "tidemark-dev-"); err != nil {
-			return wrong("--data", "is not set, and no temporary folder can be made: %w", err)
+	if d.set.home {
+		if err := d.keepState(); err != nil {
+			return err
 		}
-		defer func() { err = errors.Join(err, os.RemoveAll(d.set.Data)) }()
 	}
 	if err := d.wire(); err != nil {
 		return err
@@ -54,6 +54,19 @@ func (d *daemon) run() (err error) {
 		return &logged{err, d.log}
 	}
 	d.log.Info("stopped")
+	return nil
+}
+
+// keepState makes what lies above the folder of --dev, and says that it stays.
+func (d *daemon) keepState() error {
+	if err := os.MkdirAll(filepath.Dir(d.set.Data), 0o700); err != nil {
+		return wrong("--data", "is missing, and the folder of --dev cannot be made (%w): name another, such as --data /tmp/tidemark", err)
+	}
+	if _, err := os.Stat(d.set.Data); err == nil {
+		d.log.Info("going on with what this folder holds; delete it, or name another with --data, to begin anew", "data", d.set.Data)
+	} else {
+		d.log.Info("what is written is kept in this folder, also for the next --dev", "data", d.set.Data)
+	}
 	return nil
 }
 

@@ -104,21 +104,43 @@ func TestStopTellsStreams(t *testing.T) {
 	}
 }
 
-// Without a folder --dev leaves nothing behind.
-func TestDevCleansUp(t *testing.T) {
-	tmp := t.TempDir()
+// Without --data --dev keeps what was written, whatever ends it, below the
+// user's home, says where, and leaves nothing elsewhere.
+func TestDevKeepsItsState(t *testing.T) {
+	home, tmp := filepath.Join(t.TempDir(), "not", "made"), t.TempDir()
+	t.Setenv("XDG_STATE_HOME", home)
 	t.Setenv("TMPDIR", tmp)
-	p := spawn(t, dev(t)...)
-	p.ready(t)
-	if made, _ := filepath.Glob(filepath.Join(tmp, "tidemark-dev-*")); len(made) != 1 {
-		t.Errorf("while it runs the folder for temporary files holds %v", made)
-	}
-	p.signal(t, syscall.SIGTERM)
-	if code := p.wait(t); code != exitOK {
-		t.Errorf("exit code %d", code)
+	args := []string{"--dev", "--listen", "127.0.0.1:0", "--peer-listen"}
+	var cluster any
+	for i, said := range []string{"is kept in this folder", "going on with what this folder holds"} {
+		p := spawn(t, append(args, freePort(t))...) // another raft port each time
+		p.ready(t)
+		if text := p.text(); !strings.Contains(text, said) || !strings.Contains(text, "data="+filepath.Join(home, "tidemark-dev")) {
+			t.Errorf("start %d: the log does not say %q of the folder", i+1, said)
+		}
+		now := ask(t, p, "ClusterService/Status", `{}`)["meta"].(map[string]any)["clusterId"]
+		if i > 0 && now != cluster {
+			t.Errorf("it is cluster %v now, and was %v", now, cluster)
+		}
+		cluster = now
+		p.signal(t, syscall.SIGKILL)
+		p.wait(t)
 	}
 	if left, _ := os.ReadDir(tmp); len(left) != 0 {
 		t.Errorf("it left %v", left)
+	}
+	if info, err := os.Stat(home); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the folder above: %v, %v", info, err)
+	}
+}
+
+// Where no home is known, --dev asks for a folder instead of choosing one.
+func TestDevWithoutHome(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("HOME", "")
+	r := try(t, nil, "--dev", "--listen", "127.0.0.1:0", "--peer-listen", "127.0.0.1:0")
+	if r.code != exitWrong || !strings.Contains(r.errs, "--data is missing") {
+		t.Errorf("exit code %d, %s", r.code, r.errs)
 	}
 }
 

@@ -16,14 +16,14 @@ type options struct {
 	Version     bool   `help:"Print the version and exit." meta:""`
 
 	Name           string `help:"Name of this member within its cluster: letters, digits, '.', '-' and '_'." placeholder:"NAME"`
-	Data           string `help:"Folder that this member keeps its state in; its parent must exist." placeholder:"DIR"`
+	Data           string `help:"Folder that this member keeps its state in; its parent must exist (default with --dev: tidemark-dev in $$XDG_STATE_HOME, or in ~/.local/state)." placeholder:"DIR"`
 	Listen         string `help:"Address that clients connect to (default :7411; with --dev on 127.0.0.1)." placeholder:"HOST:PORT"`
 	Advertise      string `help:"Address at which clients reach this member (default: --listen, if that names a host)." placeholder:"HOST:PORT"`
 	PeerListen     string `help:"Address that other members connect to (default :7412; with --dev on 127.0.0.1)." placeholder:"HOST:PORT"`
 	PeerAdvertise  string `help:"Address at which members reach this one (default: its own in --initial-cluster, or --peer-listen, if that names a host)." placeholder:"HOST:PORT"`
 	OpsListen      string `help:"Further address for /livez, /readyz, /metrics and /debug/pprof alone; /metrics is on no other then." placeholder:"HOST:PORT"`
 	InitialCluster string `help:"Founders of the cluster, this one among them; looked at only while the folder is empty. A member that joins later has none." placeholder:"n1=HOST:PORT,…"`
-	Dev            bool   `help:"One node by itself on this machine, for trying things: sets name, addresses and cluster, and the folder to a temporary one that is deleted at the end."`
+	Dev            bool   `help:"One node by itself on this machine, for trying things: sets name, addresses, cluster and folder. It keeps what is written, and can grow into a cluster."`
 
 	Timers      string        `help:"Timers of raft: ${enum}." enum:"lan,slow-disk" default:"lan"`
 	CallTimeout time.Duration `help:"How long a call waits that names no timeout." default:"5s"`

@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -159,10 +161,13 @@ func post(url, body string) (status int, answer string, err error) {
 	return res.StatusCode, string(text), err
 }
 
-// dev are the options of one node by itself on ports of the system's choice.
-// Its raft port must stay the same over restarts, so it is chosen once.
+// dev are the options of one node by itself, on ports of the system's choice
+// and in a folder of the test.
 func dev(t *testing.T, more ...string) []string {
 	t.Helper()
+	if !slices.Contains(more, "--data") {
+		more = append(more, "--data", filepath.Join(t.TempDir(), "data"))
+	}
 	return append([]string{"--dev", "--listen", "127.0.0.1:0", "--peer-listen", freePort(t)}, more...)
 }
 

@@ -21,15 +21,18 @@ type settings struct {
 	founders []node.Founder
 	timers   node.Timers
 	prefixes []node.PrefixLimit
-	// scratch: the data folder is a temporary one, not made yet.
-	scratch bool
+	// home: the data folder is that of --dev, below the user's home; the folders
+	// above it are made too.
+	home bool
 }
 
 // settle fills in the options that depend on others, and checks all. It reads
 // the file system and writes nothing.
 func settle(o options) (*settings, error) {
 	s := &settings{options: o}
-	s.fillDev()
+	if err := s.fillDev(); err != nil {
+		return nil, err
+	}
 	fillString(&s.Listen, ":7411")
 	fillString(&s.PeerListen, ":7412")
 	for _, check := range []func() error{s.checkName, s.checkData, s.checkCluster, s.checkAddresses, s.checkReach, s.checkNumbers, s.checkPrefixes} {
@@ -52,18 +55,37 @@ func fillString(field *string, byDefault string) {
 }
 
 // fillDev gives --dev its own defaults; what was set stays.
-func (s *settings) fillDev() {
+func (s *settings) fillDev() error {
 	if !s.Dev {
-		return
+		return nil
 	}
 	fillString(&s.Name, "dev")
 	fillString(&s.Listen, "127.0.0.1:7411")
 	fillString(&s.PeerListen, "127.0.0.1:7412")
-	s.scratch = s.Data == ""
 	if s.InitialCluster == "" {
 		fillString(&s.PeerAdvertise, s.PeerListen)
 		s.InitialCluster = s.Name + "=" + s.PeerAdvertise
 	}
+	state, err := stateHome()
+	switch {
+	case err == nil:
+		folder := filepath.Join(state, "tidemark-dev")
+		fillString(&s.Data, folder)
+		s.home = s.Data == folder
+	case s.Data == "":
+		return wrong("--data", "is missing, and --dev has no folder by default here (%w): name one, such as --data /tmp/tidemark", err)
+	}
+	return nil
+}
+
+// stateHome is where programs of this user keep their state, by the XDG Base
+// Directory Specification.
+func stateHome() (string, error) {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, ".local", "state"), err
 }
 
 var memberName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
@@ -79,9 +101,6 @@ func (s *settings) checkName() error {
 }
 
 func (s *settings) checkData() error {
-	if s.scratch {
-		return nil
-	}
 	if s.Data == "" {
 		return wrong("--data", "is missing: name the folder that this member keeps its state in, such as --data /var/lib/tidemark")
 	}
@@ -96,7 +115,7 @@ func (s *settings) checkData() error {
 		}
 		return nil
 	}
-	if info, err := os.Stat(filepath.Dir(dir)); err != nil || !info.IsDir() {
+	if info, err := os.Stat(filepath.Dir(dir)); !s.home && (err != nil || !info.IsDir()) {
 		return wrong("--data", "is %q, and its parent is no folder; make it first, or correct the path", dir)
 	}
 	return nil
