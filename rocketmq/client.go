@@ -1,30 +1,58 @@
 package rocketmq
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/tidemark-mq/tidemark/offset"
-	"github.com/tidemark-mq/tidemark/offsetfile"
 )
 
 // Client asks the brokers that one address leads to: a broker itself, or those
 // that a name server knows. Many goroutines may use it at once. Its calls
-// return by the end of their context; they may be repeated after any error.
-type Client struct{}
+// return by the end of their context; all of them may be repeated after any
+// error. An error wraps offset.ErrUnreachable where no connection could be
+// made, offset.ErrDamaged where the peer does not keep to the protocol, a
+// *RemoteError where the peer answered with one, and offset.ErrClosed behind Close.
+type Client struct {
+	pool *pool
+	addr string
+	// self is the broker at addr; nil if a name server is there.
+	self *Broker
 
-// Ends is where the queues of brokers begin and end, as *Client answers it.
-// Offsets are those of the messages; all three are 0 or more.
-type Ends interface {
-	// MinOffset is the offset of the oldest message that the broker has.
-	MinOffset(ctx context.Context, mq offset.MessageQueue) (int64, error)
-	// MaxOffset is the offset that the queue's next message will get.
-	MaxOffset(ctx context.Context, mq offset.MessageQueue) (int64, error)
-	// SearchOffset is the offset of the first message stored at that time or later.
-	SearchOffset(ctx context.Context, mq offset.MessageQueue, at time.Time) (int64, error)
+	mu sync.Mutex
+	// masters are those that the name server named last, by name; nil before.
+	masters map[string]Broker
 }
 
-var _ Ends = (*Client)(nil)
+// Option changes how a Client connects.
+type Option func(*pool)
+
+// WithTimeout bounds how long a peer may take for a connection and for the
+// first byte of an answer, and for each further 64 KiB of one; DefaultTimeout
+// if d is 0 or less. The context of a call bounds it as a whole.
+func WithTimeout(d time.Duration) Option {
+	return func(p *pool) {
+		if d > 0 {
+			p.timeout = d
+		}
+	}
+}
+
+// WithDialer makes connections by dial instead of a net.Dialer; nil changes
+// nothing. For networks of other kinds, TLS among them.
+func WithDialer(dial func(ctx context.Context, network, addr string) (net.Conn, error)) Option {
+	return func(p *pool) {
+		if dial != nil {
+			p.dial = dial
+		}
+	}
+}
 
 // Broker is one process of a broker.
 type Broker struct {
@@ -34,37 +62,127 @@ type Broker struct {
 	Cluster string `json:"cluster"`
 	// Addr is its address, host:port.
 	Addr string `json:"addr"`
-	// ID is 0 for a master.
+	// ID is 0 for a master, and another number for a slave.
 	ID int64 `json:"id,string"`
 }
 
-// Open finds out what answers at addr (host:port), a broker or a name server.
-func Open(ctx context.Context, addr string) (*Client, error) { return &Client{}, ctx.Err() }
-
-// Close closes the connections; calls under way fail.
-func (c *Client) Close() error { return nil }
-
-// Masters lists the masters there are, in the order of names: of a broker's
-// address that broker alone, master or not.
-func (c *Client) Masters(ctx context.Context) ([]Broker, error) { return nil, ctx.Err() }
-
-// ConsumerOffsets reads the offsets that a broker holds, as they are in its
-// memory, with its name as the broker of each.
-func (c *Client) ConsumerOffsets(ctx context.Context, b Broker) (*offsetfile.File, error) {
-	return nil, ctx.Err()
+// Open finds out what answers at addr (host:port), a broker or a name server,
+// and gives a client of it. Close it.
+func Open(ctx context.Context, addr string, options ...Option) (*Client, error) {
+	if host, port, err := net.SplitHostPort(addr); err != nil || host == "" || port == "" {
+		return nil, offset.Errorf(offset.ErrInvalid, "%q is no address of a broker or name server; host:port is needed", addr)
+	}
+	p := newPool((&net.Dialer{}).DialContext, DefaultTimeout)
+	for _, o := range options {
+		if o != nil {
+			o(p)
+		}
+	}
+	c := &Client{pool: p, addr: addr}
+	if err := c.find(ctx); err != nil {
+		p.close()
+		return nil, err
+	}
+	return c, nil
 }
 
-// MinOffset is the offset of the oldest message that the queue's broker has.
-func (c *Client) MinOffset(ctx context.Context, mq offset.MessageQueue) (int64, error) {
-	return 0, ctx.Err()
+// find asks for the brokers that are known at the address: a broker knows none
+// and does not know the request. The other way round does not do, as name
+// servers of 4.9 are silent to a broker's requests.
+func (c *Client) find(ctx context.Context) error {
+	err := c.refresh(ctx)
+	var remote *RemoteError
+	if !errors.As(err, &remote) || remote.Code != codeNotSupported {
+		return err
+	}
+	b, err := c.identify(ctx)
+	if err != nil {
+		return err
+	}
+	c.self = &b
+	return nil
 }
 
-// MaxOffset is the offset that the queue's next message will get.
-func (c *Client) MaxOffset(ctx context.Context, mq offset.MessageQueue) (int64, error) {
-	return 0, ctx.Err()
+// Close closes the connections; calls under way fail with offset.ErrClosed. It
+// returns nil, always.
+func (c *Client) Close() error {
+	c.pool.close()
+	return nil
 }
 
-// SearchOffset is the offset of the first message stored at that time or later.
-func (c *Client) SearchOffset(ctx context.Context, mq offset.MessageQueue, at time.Time) (int64, error) {
-	return 0, ctx.Err()
+// Brokers gives the broker at the address, master or slave; or the masters
+// that the name server there knows now, in the order of their names.
+func (c *Client) Brokers(ctx context.Context) ([]Broker, error) {
+	if c.self != nil {
+		return []Broker{*c.self}, nil
+	}
+	if err := c.refresh(ctx); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var list []Broker
+	for _, b := range c.masters {
+		list = append(list, b)
+	}
+	slices.SortFunc(list, func(x, y Broker) int { return cmp.Compare(x.Name, y.Name) })
+	return list, nil
+}
+
+// refresh reads the masters from the name server.
+func (c *Client) refresh(ctx context.Context) error {
+	masters, err := c.clusterInfo(ctx)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.masters = masters
+	return nil
+}
+
+// broker gives the broker of that name. The empty name is that of the only
+// one, if there is just one.
+func (c *Client) broker(name string) (Broker, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.masters
+	if c.self != nil {
+		known = map[string]Broker{c.self.Name: *c.self}
+	}
+	if b, ok := known[name]; ok {
+		return b, nil
+	}
+	if name != "" {
+		return Broker{}, offset.Errorf(offset.ErrNotFound, "%s knows no master of the broker %q", c.addr, name)
+	}
+	for _, b := range known {
+		if len(known) == 1 {
+			return b, nil
+		}
+	}
+	return Broker{}, offset.Errorf(offset.ErrInvalid, "the queue names no broker, and %s knows %d", c.addr, len(known))
+}
+
+// onBroker makes a call on the master of a name. Where that is not known, or
+// cannot be reached, the name server is asked where it is now.
+func (c *Client) onBroker(ctx context.Context, name string, call func(Broker) error) error {
+	b, err := c.broker(name)
+	if err == nil {
+		err = call(b)
+	}
+	if err == nil || c.self != nil || !errors.Is(err, offset.ErrUnreachable) && b != (Broker{}) {
+		return err
+	}
+	if again := c.refresh(ctx); again != nil {
+		return fmt.Errorf("%w; %w", err, again)
+	}
+	now, unknown := c.broker(name)
+	switch {
+	case unknown != nil:
+		return unknown
+	case now.Addr == b.Addr:
+		return err
+	}
+	return call(now)
 }
