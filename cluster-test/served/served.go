@@ -4,11 +4,9 @@
 package served
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/raft"
 
@@ -16,7 +14,6 @@ import (
 	"github.com/tidemark-mq/tidemark/cluster-test/ask"
 	"github.com/tidemark-mq/tidemark/internal/incluster"
 	"github.com/tidemark-mq/tidemark/node/store"
-	"github.com/tidemark-mq/tidemark/transport/server"
 )
 
 // Cluster is a cluster whose members have an edge.
@@ -28,13 +25,13 @@ type Cluster struct {
 // Start founds a cluster of n members and waits until all are ready.
 func Start(tb testing.TB, n int, options ...incluster.Option) *Cluster {
 	tb.Helper()
-	return wrap(incluster.Start(tb, n, append(options, serve)...))
+	return wrap(incluster.Start(tb, n, append(options, incluster.Served(nil))...))
 }
 
 // New makes the members of a cluster without starting them.
 func New(tb testing.TB, n int, options ...incluster.Option) *Cluster {
 	tb.Helper()
-	return wrap(incluster.New(tb, n, append(options, serve)...))
+	return wrap(incluster.New(tb, n, append(options, incluster.Served(nil))...))
 }
 
 func wrap(c *incluster.Cluster) *Cluster { return &Cluster{Cluster: c} }
@@ -43,29 +40,7 @@ func wrap(c *incluster.Cluster) *Cluster { return &Cluster{Cluster: c} }
 // cluster yet.
 func (c *Cluster) Add(options ...incluster.Option) *incluster.Member {
 	c.TB.Helper()
-	return c.Cluster.Add(append(options, serve)...)
-}
-
-func serve(m *incluster.Member) { m.Edge = edge }
-
-// edge serves a member at its API address until the returned function is called.
-func edge(m *incluster.Member) func() {
-	s := server.New(server.Config{Service: m.Node(), Version: "test"})
-	l, err := m.Listen(":7411")
-	if err != nil {
-		m.TB().Fatalf("%s can't serve: %v", m.Name, err)
-	}
-	done := make(chan struct{})
-	go func() { // the returned function waits for it
-		defer close(done)
-		_ = s.Serve(l) // a kill takes the listener away
-	}()
-	return func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		_ = s.Shutdown(ctx) // after a kill there is nobody left to tell
-		<-done
-	}
+	return c.Cluster.Add(append(options, incluster.Served(nil))...)
 }
 
 // Client makes a client on a host of its own ("app1", …), closed with the test.
