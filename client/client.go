@@ -43,6 +43,8 @@ type Client struct {
 	old []*conn.Conn
 	// want is where calls should go, leader who leads as last heard (or empty).
 	want, leader string
+	// led is the leader that an answer named last; it stays when that fails.
+	led string
 	// next is the seed that is tried next.
 	next int
 	// shunned holds addresses that failed, and until when they are passed over.
@@ -92,14 +94,17 @@ func (c *Client) Close() error {
 	c.die()
 	c.mu.Lock()
 	c.closed = true
-	open := c.old
-	if c.cur != nil {
-		open = append(open, c.cur)
+	open, last := c.old, c.cur
+	if last != nil {
+		open = append(open, last)
 	}
 	c.cur, c.old = nil, nil
 	c.mu.Unlock()
 	for _, cn := range open {
 		_ = cn.Close() // it has nothing to say
+	}
+	if last != nil {
+		c.disconnected(last)
 	}
 	c.dialing <- struct{}{} // whoever was dialling has ended, and closed what it opened
 	<-c.dialing

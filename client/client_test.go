@@ -320,7 +320,7 @@ func TestLeaderThatCannotBeReachedIsReachedThroughTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeCluster(t, "a:1")
 		f.lead("inside:1") // an address that means nothing here
-		c := f.clientOf([]string{"a:1"}, WithHooks(Hooks{Retry: func(string, int, error) { t.Error("a call was tried again") }}))
+		c := f.clientOf([]string{"a:1"}, WithHooks(Hooks{Retried: func(string, int, error) { t.Error("a call was tried again") }}))
 		for i := range int64(100) {
 			if err := commitOne(within(t, time.Second), c, key(0), i, 0); err != nil {
 				t.Fatal(err)

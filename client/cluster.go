@@ -30,6 +30,8 @@ func quoted(s string) string {
 // no other; with an empty addr the first node that answers is asked.
 func (c *Client) Status(ctx context.Context, addr string) (status offset.Status, err error) {
 	t := trial{op: "status", kind: reading, subject: func() string { return quoted(addr) }}
+	c.began(&t)
+	defer c.ended(&t, &err)
 	send := func(ms uint32) error {
 		at := c.to(addr)
 		a, err := once(ctx, c, at, ms, c.cluster(at).Status, &tidemarkv1.StatusRequest{})
@@ -54,6 +56,8 @@ func (c *Client) Status(ctx context.Context, addr string) (status offset.Status,
 // member runs one change of the members, which answers with a Meta.
 func (c *Client) member(ctx context.Context, op, id string, send func(addr string, ms uint32) (*tidemarkv1.Meta, error)) (meta offset.Meta, err error) {
 	t := trial{op: op, kind: single, whole: true, subject: func() string { return quoted(id) }}
+	c.began(&t)
+	defer c.ended(&t, &err)
 	err = c.run(ctx, &t, func(ms uint32) error {
 		addr := c.to("")
 		m, err := send(addr, ms)

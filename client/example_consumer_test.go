@@ -21,7 +21,7 @@ func ExampleLocalFileStore() {
 	ctx, mq := context.Background(), offset.MessageQueue{Topic: "prices", Broker: "broker-a"}
 
 	store, err := client.NewStore(client.Broadcasting, client.StoreConfig{
-		ClientID: client.LocalClientID("10.0.0.1", "", ""), Group: "screens", Local: []client.LocalOption{client.WithLocalDir(dir)},
+		ClientID: client.LocalClientID("10.0.0.1", "", ""), Group: "screens", Options: []client.StoreOption{client.WithLocalDir(dir)},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -99,7 +99,7 @@ func ExampleStartPosition() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	store, err := client.NewLocalFileStore("c", "g", client.WithLocalDir(dir), client.WithLocalInterval(0, 0))
+	store, err := client.NewLocalFileStore("c", "g", client.WithLocalDir(dir), client.WithPersistInterval(0))
 	if err != nil {
 		log.Fatal(err)
 	}

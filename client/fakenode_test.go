@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"slices"
 	"sync"
@@ -256,7 +257,7 @@ func (c *fakeCluster) client(opts ...Option) *Client {
 
 func (c *fakeCluster) clientOf(seeds []string, opts ...Option) *Client {
 	c.tb.Helper()
-	cl, err := New(seeds, append([]Option{WithDialer(c.net.dial)}, opts...)...)
+	cl, err := New(seeds, append([]Option{WithDialer(c.net.dial), WithLogger(slog.New(slog.DiscardHandler))}, opts...)...)
 	if err != nil {
 		c.tb.Fatal(err)
 	}

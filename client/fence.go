@@ -29,15 +29,22 @@ type Fence struct {
 // fenceLocked freezes a queue. The Fence is told once the lock and sending are free.
 func (s *RemoteStore) fenceLocked(mq offset.MessageQueue, e *entry, why error, st offset.KeyState) Fence {
 	e.fenced = why
+	s.counts.Fenced++
 	return Fence{Queue: mq, Err: why, Has: e.has, Offset: e.value, State: st}
 }
 
 // tell tells the application of the queues that were frozen.
 func (s *RemoteStore) tell(list []Fence) {
 	for _, f := range list {
-		s.client.set.logger.Warn("a queue is frozen until it is removed and read again",
+		s.set.logger.Warn("a queue is frozen until it is removed and read again",
 			"queue", s.key(f.Queue).String(), "cause", f.Err, "offset", f.Offset,
 			"stored", f.State.Position.Offset, "exists", f.State.Exists, "epoch", f.State.Epoch)
+		if s.set.metrics != nil {
+			s.set.metrics.Fence(s.group, f.Err)
+		}
+		if h := s.set.hooks.Fenced; h != nil {
+			h(f)
+		}
 		if s.set.onFenced != nil {
 			s.set.onFenced(f)
 		}

@@ -19,6 +19,8 @@ func (c *Client) groups(addr string) tidemarkv1connect.GroupServiceClient {
 // List gives one page, in a stable order; go on with After.
 func (c *Client) List(ctx context.Context, l offset.List) (page offset.Page, err error) {
 	t := trial{op: "list", kind: reading, subject: func() string { return quoted(l.Group + l.Prefix) }}
+	c.began(&t)
+	defer c.ended(&t, &err)
 	err = c.run(ctx, &t, func(ms uint32) error {
 		addr := c.to("")
 		a, err := once(ctx, c, addr, ms, c.groups(addr).List, wire.ToListRequest(&l, ms))
@@ -42,6 +44,8 @@ func (c *Client) List(ctx context.Context, l offset.List) (page offset.Page, err
 func (c *Client) Act(ctx context.Context, a offset.Act) (result offset.ActResult, meta offset.Meta, err error) {
 	op, subject := actName(&a)
 	t := trial{op: op, kind: harmless, subject: func() string { return quoted(subject) }}
+	c.began(&t)
+	defer c.ended(&t, &err)
 	if err := a.Validate(); err != nil {
 		return offset.ActResult{}, offset.Meta{}, c.fail(&t, err, nil)
 	}
@@ -113,10 +117,12 @@ func (c *Client) sendAct(ctx context.Context, addr string, a *offset.Act, ms uin
 // of ascending order; where there are none, one page without keys, for its
 // Meta. It ends with the first error of yield, as it is. It is tried again as long as no page was yielded; a stream that breaks off later
 // is offset.ErrUnreachable, and what was yielded is then not all.
-func (c *Client) Export(ctx context.Context, l offset.List, yield func(offset.Page) error) error {
+func (c *Client) Export(ctx context.Context, l offset.List, yield func(offset.Page) error) (err error) {
 	t := trial{op: "export", kind: reading, whole: true, subject: func() string { return quoted(l.Group) }}
+	c.began(&t)
+	defer c.ended(&t, &err)
 	var stopped error
-	err := c.run(ctx, &t, func(ms uint32) error {
+	err = c.run(ctx, &t, func(ms uint32) error {
 		e := export{yield: yield}
 		err := c.export(ctx, wire.ToExportRequest(&l, ms), &e)
 		if e.stopped != nil {

@@ -176,14 +176,28 @@ func (c *Client) install(cn *conn.Conn) error {
 	c.mu.Unlock()
 	if before != nil {
 		before.Retire()
+		c.disconnected(before)
 	}
 	for _, e := range ended {
 		_ = e.Close()
+	}
+	if m := c.set.metrics; m != nil {
+		m.Connection(true)
 	}
 	if h := c.set.hooks.Connected; h != nil {
 		h(cn.Addr())
 	}
 	return nil
+}
+
+// disconnected tells of a connection that takes no more calls.
+func (c *Client) disconnected(cn *conn.Conn) {
+	if m := c.set.metrics; m != nil {
+		m.Connection(false)
+	}
+	if h := c.set.hooks.Disconnected; h != nil {
+		h(cn.Addr(), cn.Err())
+	}
 }
 
 // stay makes the connection that works the one that calls should go to.
@@ -229,7 +243,5 @@ func (c *Client) lost(cn *conn.Conn, cause error) {
 	}
 	c.leave(cn.Addr(), true)
 	c.set.logger.Info("a connection takes no more calls", "addr", cn.Addr(), "cause", cause)
-	if h := c.set.hooks.Disconnected; h != nil {
-		h(cn.Addr(), cause)
-	}
+	c.disconnected(cn)
 }

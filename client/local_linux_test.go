@@ -96,7 +96,7 @@ func TestLocalSurvivesAKill(t *testing.T) {
 func persistOnce(t *testing.T, dir string) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	s, err := NewLocalFileStore("10.0.0.1@DEFAULT", "moss-readers", WithLocalDir(dir), WithLocalInterval(0, 0), WithLocalLogger(slog.New(slog.DiscardHandler)))
+	s, err := NewLocalFileStore("10.0.0.1@DEFAULT", "moss-readers", WithLocalDir(dir), WithPersistInterval(0), WithStoreLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		t.Fatal(err)
 	}

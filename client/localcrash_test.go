@@ -93,7 +93,7 @@ func (f *faultFile) Close() error {
 	return errors.Join(f.diskFile.Close(), f.d.next())
 }
 
-func withDisk(d disk) LocalOption { return func(s *localSettings) { s.disk = d } }
+func withDisk(d disk) StoreOption { return func(s *storeSettings) { s.disk = d } }
 
 // scene is what lies in a folder before a persist, and what a queue has.
 type scene struct {

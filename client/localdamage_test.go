@@ -30,7 +30,7 @@ func TestLocalFallsBackToTheCopy(t *testing.T) {
 	s.UpdateOffset(q, 502, true)
 	persistAll(t, s)
 	f.holds("offsets.json.bak", map[offset.MessageQueue]int64{q: 501})
-	if got := s.Stats(); got != (LocalStats{Persisted: 2, Fallbacks: 1}) {
+	if got := s.Stats(); got != (StoreStats{Queues: 1, Persisted: 2, Fallbacks: 1}) {
 		t.Errorf("stats %+v", got)
 	}
 }
@@ -67,7 +67,7 @@ func TestLocalDamageEndsTheStart(t *testing.T) {
 			t.Errorf("%s is %q, %v", name, b, err)
 		}
 	}
-	if len(f.names()) != 2 || s.Stats() != (LocalStats{Failed: 1}) {
+	if len(f.names()) != 2 || s.Stats() != (StoreStats{Queues: 1, Unpersisted: 1, Failed: 1}) {
 		t.Errorf("%q, %+v", f.names(), s.Stats())
 	}
 }
@@ -80,13 +80,13 @@ func TestLocalDamageIgnored(t *testing.T) {
 	clock := &stoppedClock{at: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)}
 	const stamp = ".damaged-20260504T030201.000Z"
 	f.write("offsets.json"+stamp, []byte("an earlier one")) // is not overwritten
-	s := f.load(WithDamageIgnored(), WithLocalClock(clock))
+	s := f.load(WithDamageIgnored(), WithStoreClock(clock))
 	for name, want := range map[string][]byte{"offsets.json" + stamp + "-2": main, "offsets.json.bak" + stamp: bak, "offsets.json" + stamp: []byte("an earlier one")} {
 		if b, err := os.ReadFile(f.path(name)); err != nil || !bytes.Equal(b, want) {
 			t.Errorf("%s is %q, %v", name, b, err)
 		}
 	}
-	if len(f.names()) != 3 || s.Stats() != (LocalStats{Damaged: 2}) || strings.Count(f.logged(), "\n") != 1 || !strings.Contains(f.logged(), "level=WARN") {
+	if len(f.names()) != 3 || s.Stats() != (StoreStats{Damaged: 2}) || strings.Count(f.logged(), "\n") != 1 || !strings.Contains(f.logged(), "level=WARN") {
 		t.Errorf("%q, %+v, %q", f.names(), s.Stats(), f.logged())
 	}
 	wantNoOffset(t, s, bk("b", 0), ReadFromStore)

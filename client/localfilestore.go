@@ -31,8 +31,9 @@ import (
 type LocalFileStore struct {
 	key   offset.Key // its group is set
 	files localFiles
-	set   localSettings
+	set   storeSettings
 	loop  *loop
+	said  repeats
 	// persisting is held by whoever reads the files or writes them.
 	persisting chan struct{}
 	// swept: old temporary files were looked for; it belongs to who holds persisting.
@@ -43,9 +44,8 @@ type LocalFileStore struct {
 
 	closed bool
 	table  map[offset.MessageQueue]*localEntry
-	stats  LocalStats
-	// said is what was logged last of a kind.
-	said map[string]string
+	// counts are the counters of StoreStats.
+	counts StoreStats
 }
 
 // localEntry is what a LocalFileStore holds of one queue.
@@ -62,25 +62,14 @@ func (e *localEntry) dirty() bool { return !e.isSaved || e.saved != e.value }
 
 var _ OffsetStore = (*LocalFileStore)(nil)
 
-// LocalStats counts what a LocalFileStore came across since it was made.
-type LocalStats struct {
-	// Persisted and Failed count the times that the file was, or was to be
-	// and could not be, replaced.
-	Persisted, Failed uint64
-	// Fallbacks counts the times that a .bak, or the file of RocketMQ's Go
-	// client, was begun to be used.
-	Fallbacks uint64
-	// Damaged counts the files that WithDamageIgnored moved aside.
-	Damaged uint64
-}
-
 // NewLocalFileStore returns the store of a consumer group on this machine. It
 // does no I/O. Client id and group become names of folders: what is no plain
 // name there ("a/b", "..") is refused with an error that wraps
 // offset.ErrInvalid, and so is an unknown home folder where no other folder is
 // set. Its persist loop runs until Close.
-func NewLocalFileStore(clientID, group string, opts ...LocalOption) (*LocalFileStore, error) {
-	set, err := settleLocal(opts)
+func NewLocalFileStore(clientID, group string, opts ...StoreOption) (*LocalFileStore, error) {
+	set := settleStore(settings{}, opts)
+	dir, err := localFolder(set.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -91,24 +80,30 @@ func NewLocalFileStore(clientID, group string, opts ...LocalOption) (*LocalFileS
 	}
 	s := &LocalFileStore{
 		key:        offset.Key{Group: group},
-		files:      localFiles{filepath.Join(set.dir, clientID, group), set.disk, set.clock.Now, offsetfile.MaxLocalBytes},
+		files:      localFiles{filepath.Join(dir, clientID, group), set.disk, set.clock.Now, offsetfile.MaxLocalBytes},
 		set:        set,
 		persisting: make(chan struct{}, 1),
 		table:      make(map[offset.MessageQueue]*localEntry),
-		said:       make(map[string]string),
 	}
-	s.loop = startLoop(&delayedClock{Clock: set.clock, first: set.first}, set.interval, set.timeout, s.tick)
+	s.loop = startLoop(set.pace(), s.tick)
 	return s, nil
 }
 
 // Path is where the offsets are kept.
 func (s *LocalFileStore) Path() string { return s.files.path(localName) }
 
-// Stats counts what the store came across.
-func (s *LocalFileStore) Stats() LocalStats {
+// Stats tells how the store is.
+func (s *LocalFileStore) Stats() StoreStats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.stats
+	st := s.counts
+	st.Queues = len(s.table)
+	for _, e := range s.table {
+		if e.dirty() {
+			st.Unpersisted++
+		}
+	}
+	return st
 }
 
 // Load reads the file into memory, but for queues that are there already. No
@@ -154,7 +149,7 @@ func (s *LocalFileStore) moveAside(why error) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stats.Damaged += uint64(len(names))
+	s.counts.Damaged += uint64(len(names))
 	s.set.logger.Warn("damaged files of offsets were moved aside; this consumer begins without offsets",
 		"group", s.key.Group, "cause", why, "moved to", names)
 	return nil
@@ -162,15 +157,11 @@ func (s *LocalFileStore) moveAside(why error) error {
 
 // noteLocked tells what is unusual about the files, once for as long as it is the same.
 func (s *LocalFileStore) noteLocked(st *state) {
-	if s.said["note"] == st.note {
-		return
-	}
-	s.said["note"] = st.note
-	if st.note == "" {
+	if !s.said.news("note", st.note) {
 		return
 	}
 	if st.from != nil && st.from != st.ours.main {
-		s.stats.Fallbacks++
+		s.counts.Fallbacks++
 	}
 	s.set.logger.Warn("local offsets: "+st.note, "group", s.key.Group)
 }
@@ -205,6 +196,17 @@ func (s *LocalFileStore) update(mq offset.MessageQueue, next int64, increaseOnly
 	}
 }
 
+// force takes an offset into memory, whatever is there.
+func (s *LocalFileStore) force(mq offset.MessageQueue, next int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.table[mq]; e != nil {
+		e.value = next
+		return
+	}
+	s.table[mq] = &localEntry{value: next}
+}
+
 // RemoveOffset drops one queue from memory, persisted or not; what the file
 // says of it stays.
 func (s *LocalFileStore) RemoveOffset(mq offset.MessageQueue) {
@@ -227,16 +229,14 @@ func (s *LocalFileStore) CloneOffsetTable(topic string) map[offset.MessageQueue]
 }
 
 // Close ends the persist loop, persists what changed, and returns what it
-// could not, as a *PersistError. Updates are ignored from then on.
+// could not, as a *PersistError. Updates are ignored from then on. Where the
+// disk hangs it returns with ctx, and one goroutine stays until the disk
+// answers. Called again it tries again with what is left.
 func (s *LocalFileStore) Close(ctx context.Context) error {
 	s.mu.Lock()
-	before := s.closed
 	s.closed = true
 	s.mu.Unlock()
 	s.loop.end(ctx)
-	if before {
-		return nil
-	}
 	return s.save(ctx, anyQueue, nil)
 }
 
@@ -254,7 +254,7 @@ func (s *LocalFileStore) open(op string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return s.fault(op, offset.Errorf(offset.ErrClosed, "this store was closed"))
+		return s.fault(op, errStoreShut)
 	}
 	return nil
 }

@@ -71,9 +71,9 @@ func (s *shelf) write(name string, b []byte) {
 }
 
 // new gives a store without a loop, unless opts say otherwise.
-func (s *shelf) new(opts ...LocalOption) *LocalFileStore {
+func (s *shelf) new(opts ...StoreOption) *LocalFileStore {
 	s.tb.Helper()
-	opts = append([]LocalOption{WithLocalDir(s.dir), WithLocalInterval(0, 0), WithLocalLogger(slog.New(slog.NewTextHandler(s, nil)))}, opts...)
+	opts = append([]StoreOption{WithLocalDir(s.dir), WithPersistInterval(0), WithStoreLogger(slog.New(slog.NewTextHandler(s, nil)))}, opts...)
 	st, err := NewLocalFileStore("10.0.0.1@DEFAULT", "moss-readers", opts...)
 	if err != nil {
 		s.tb.Fatal(err)
@@ -82,7 +82,7 @@ func (s *shelf) new(opts ...LocalOption) *LocalFileStore {
 }
 
 // load gives a store that was loaded.
-func (s *shelf) load(opts ...LocalOption) *LocalFileStore {
+func (s *shelf) load(opts ...StoreOption) *LocalFileStore {
 	s.tb.Helper()
 	st := s.new(opts...)
 	if err := st.Load(); err != nil {
@@ -208,7 +208,7 @@ func TestLocalBegins(t *testing.T) {
 			t.Errorf("%s: %v, %v", path, st.Mode(), err)
 		}
 	}
-	if s.Path() != f.path("offsets.json") || f.logged() != "" || s.Stats() != (LocalStats{Persisted: 1}) {
+	if s.Path() != f.path("offsets.json") || f.logged() != "" || s.Stats() != (StoreStats{Queues: 1, Persisted: 1}) {
 		t.Errorf("path %s, log %q, stats %+v", s.Path(), f.logged(), s.Stats())
 	}
 }
@@ -294,7 +294,7 @@ func TestLocalPersistsThisVeryOffset(t *testing.T) {
 	s, ctx := f.load(), context.Background()
 	s.UpdateOffset(bk("b", 0), 8, true)
 	for _, n := range []int64{5, 9} {
-		if err := s.UpdateConsumeOffsetToBroker(ctx, bk("b", 0), n); err != nil {
+		if err := s.UpdateConsumeOffsetToBroker(ctx, bk("b", 0), n, false); err != nil {
 			t.Fatal(err)
 		}
 		f.holds("offsets.json", map[offset.MessageQueue]int64{bk("b", 0): n})
@@ -302,12 +302,12 @@ func TestLocalPersistsThisVeryOffset(t *testing.T) {
 		persistAll(t, s)
 		f.holds("offsets.json", map[offset.MessageQueue]int64{bk("b", 0): n})
 	}
-	if err := s.UpdateConsumeOffsetToBroker(ctx, bk("b", 7), 1); err != nil {
+	if err := s.UpdateConsumeOffsetToBroker(ctx, bk("b", 7), 1, false); err != nil {
 		t.Fatal(err)
 	}
 	f.holds("offsets.json", map[offset.MessageQueue]int64{bk("b", 0): 9, bk("b", 7): 1})
 	wantNoOffset(t, s, bk("b", 7), ReadFromMemory)
-	if err := s.UpdateConsumeOffsetToBroker(ctx, bk("b", 0), -1); !errors.Is(err, offset.ErrInvalid) {
+	if err := s.UpdateConsumeOffsetToBroker(ctx, bk("b", 0), -1, false); !errors.Is(err, offset.ErrInvalid) {
 		t.Errorf("error is %v", err)
 	}
 }
@@ -334,7 +334,7 @@ func TestLocalInvalidQueueIsNamed(t *testing.T) {
 
 func TestLocalClose(t *testing.T) {
 	f := newShelf(t)
-	s, ctx := f.load(WithLocalInterval(time.Hour, time.Hour)), context.Background()
+	s, ctx := f.load(WithFirstPersist(time.Hour), WithPersistInterval(time.Hour)), context.Background()
 	s.UpdateOffset(bk("b", 0), 2, true)
 	if err := s.Close(ctx); err != nil {
 		t.Fatal(err)
@@ -345,7 +345,7 @@ func TestLocalClose(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := s.ReadOffset(ctx, bk("b", 0), ReadFromMemory)
-	for _, err := range []error{err, s.Persist(ctx, bk("b", 0)), s.UpdateConsumeOffsetToBroker(ctx, bk("b", 0), 4)} {
+	for _, err := range []error{err, s.Persist(ctx, bk("b", 0)), s.UpdateConsumeOffsetToBroker(ctx, bk("b", 0), 4, false)} {
 		if !errors.Is(err, offset.ErrClosed) {
 			t.Errorf("error is %v", err)
 		}

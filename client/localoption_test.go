@@ -24,7 +24,7 @@ func TestLocalFolder(t *testing.T) {
 		{"/o", "/v", "/o"}, {"", "/v", "/v"}, {"", "", filepath.Join(home, ".rocketmq_offsets")},
 	} {
 		t.Setenv(LocalDirVariable, c.variable)
-		s, err := NewLocalFileStore("10.0.0.1@DEFAULT@u", "%RETRY%g", WithLocalDir(c.option), WithLocalInterval(0, 0), nil)
+		s, err := NewLocalFileStore("10.0.0.1@DEFAULT@u", "%RETRY%g", WithLocalDir(c.option), WithPersistInterval(0), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestLocalNamesStayInTheFolder(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"...", "..a", "%2e%2e", "a b", "组一", "g[1]*?", "-", "~", strings.Repeat("x", 255)} {
-		s, err := NewLocalFileStore(name, name, WithLocalDir(dir), WithLocalInterval(0, 0))
+		s, err := NewLocalFileStore(name, name, WithLocalDir(dir), WithPersistInterval(0))
 		if err != nil {
 			t.Errorf("%q: %v", name, err)
 			continue
@@ -82,7 +82,7 @@ func TestLocalClientID(t *testing.T) {
 func TestLocalLoop(t *testing.T) {
 	f := newShelf(t)
 	synctest.Test(t, func(t *testing.T) {
-		s := f.load(WithLocalInterval(RocketMQFirstPersist, RocketMQPersistInterval))
+		s := f.load(WithFirstPersist(RocketMQFirstPersist), WithPersistInterval(RocketMQPersistInterval))
 		pass := func(d time.Duration) { time.Sleep(d); synctest.Wait() } // the clock of the bubble
 		s.UpdateOffset(bk("b", 0), 7, true)
 		pass(10*time.Second - time.Millisecond)

@@ -2,12 +2,13 @@ package client
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
 
 	"github.com/tidemark-mq/tidemark/offset"
 )
-
-// anyQueue chooses every queue.
-func anyQueue(offset.MessageQueue) bool { return true }
 
 // PersistAll writes what the memory has of the given queues, if any of it
 // changed; other queues stay in the file as they are there, and in memory,
@@ -25,11 +26,7 @@ func (s *LocalFileStore) PersistAll(ctx context.Context, mqs []offset.MessageQue
 	if err := s.open("persist"); err != nil {
 		return err
 	}
-	ours := make(map[offset.MessageQueue]struct{}, len(mqs))
-	for _, mq := range mqs {
-		ours[mq] = struct{}{}
-	}
-	return s.save(ctx, func(mq offset.MessageQueue) bool { _, ok := ours[mq]; return ok }, nil)
+	return s.save(ctx, among(mqs), nil)
 }
 
 // Persist writes one queue's offset if it changed. The error is that of PersistAll.
@@ -39,13 +36,18 @@ func (s *LocalFileStore) Persist(ctx context.Context, mq offset.MessageQueue) er
 
 // UpdateConsumeOffsetToBroker writes this very offset to the file, since there
 // is no broker that keeps it (RocketMQ's does nothing). A queue in memory takes
-// it over, frozen or not. The error is that of PersistAll.
-func (s *LocalFileStore) UpdateConsumeOffsetToBroker(ctx context.Context, mq offset.MessageQueue, next int64) error {
+// it over, frozen or not. The error is that of PersistAll. With oneway it goes
+// into the memory alone, from where the next run of persisting has it.
+func (s *LocalFileStore) UpdateConsumeOffsetToBroker(ctx context.Context, mq offset.MessageQueue, next int64, oneway bool) error {
 	if err := s.open("persist"); err != nil {
 		return err
 	}
 	if next < 0 {
 		return s.fault("persist", offset.Errorf(offset.ErrInvalid, "offset %d is negative", next))
+	}
+	if oneway {
+		s.force(mq, next)
+		return nil
 	}
 	return s.save(ctx, func(offset.MessageQueue) bool { return false }, &QueueError{Queue: mq, Offset: next})
 }
@@ -57,17 +59,57 @@ type write struct {
 	// changed are the queues whose value is not in the file yet.
 	changed []QueueError
 	invalid []QueueError
+	// done is how many of those that changed are in the file now.
+	done int
 }
 
 // save persists the chosen queues, and one offset more if it is not nil.
 func (s *LocalFileStore) save(ctx context.Context, pick func(offset.MessageQueue) bool, one *QueueError) error {
+	began := s.set.began()
+	var err error
+	late := s.work(ctx, offset.ErrOutcomeUnknown, func() {
+		w := s.gather(pick, one)
+		err = s.write(w)
+		s.ran(w, began, err)
+	})
+	if late != nil {
+		w := s.gather(pick, one)
+		late = s.unsaved(w, late)
+		s.ran(w, began, late)
+		return late
+	}
+	return err
+}
+
+// work does something with the files in a goroutine of its own, one at a time,
+// and waits for it within ctx, however long the disk takes. The error wraps
+// offset.ErrBusy if it was not begun, and the sentinel if it goes on; what do
+// has written must then not be looked at.
+func (s *LocalFileStore) work(ctx context.Context, goesOn error, do func()) error {
+	if ctx.Err() != nil {
+		return only(offset.ErrBusy, nil, ctx.Err())
+	}
 	select {
 	case s.persisting <- struct{}{}:
-		defer func() { <-s.persisting }()
 	case <-ctx.Done():
-		return s.unsaved(s.gather(pick, one), only(offset.ErrBusy, nil, ctx.Err()))
+		return only(offset.ErrBusy, nil, ctx.Err())
 	}
-	w := s.gather(pick, one)
+	done := make(chan struct{})
+	go func() { // whoever comes next waits for it
+		defer close(done)
+		defer func() { <-s.persisting }()
+		do()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w: the disk has not answered yet: %w", goesOn, ctx.Err())
+	}
+}
+
+// write brings what was gathered into the file.
+func (s *LocalFileStore) write(w *write) error {
 	if len(w.changed) == 0 {
 		return persistError(w.invalid)
 	}
@@ -133,7 +175,7 @@ func (w *write) add(k offset.Key, e *localEntry, n int64, changed bool) {
 func (s *LocalFileStore) saved(w *write) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stats.Persisted++
+	w.done = len(w.changed)
 	for mq, n := range w.values {
 		if e := w.entries[mq]; e != nil {
 			e.saved, e.isSaved = n, true
@@ -141,12 +183,9 @@ func (s *LocalFileStore) saved(w *write) {
 	}
 }
 
-// unsaved makes the error of all that changed, and counts it.
+// unsaved makes the error of all that changed.
 func (s *LocalFileStore) unsaved(w *write, why error) error {
-	s.mu.Lock()
-	s.stats.Failed++
-	s.mu.Unlock()
-	list := w.invalid
+	list := slices.Clone(w.invalid)
 	for _, q := range w.changed {
 		q.Err = why
 		list = append(list, q)
@@ -154,18 +193,27 @@ func (s *LocalFileStore) unsaved(w *write, why error) error {
 	return persistError(list)
 }
 
-// tick is one run of the persist loop.
-func (s *LocalFileStore) tick(ctx context.Context) {
-	err := s.save(ctx, anyQueue, nil)
-	text := ""
-	if err != nil {
-		text = err.Error()
+// ran counts a run that ended, and tells of it.
+func (s *LocalFileStore) ran(w *write, began time.Time, err error) {
+	var list []QueueError
+	if p := (*PersistError)(nil); errors.As(err, &p) {
+		list = p.Queues
 	}
 	s.mu.Lock()
-	same := s.said["loop"] == text
-	s.said["loop"] = text
+	s.counts.count(w.done, len(list))
 	s.mu.Unlock()
-	if err != nil && !same {
+	s.set.ended(began, PersistRun{Model: Broadcasting, Group: s.key.Group, Persisted: w.done, Failed: len(list), Err: err})
+	if h := s.set.hooks.Persisted; h != nil && w.done > 0 {
+		for _, q := range w.changed {
+			h(q.Queue, q.Offset)
+		}
+	}
+	s.set.hooks.failed(list)
+}
+
+// tick is one run of the persist loop.
+func (s *LocalFileStore) tick(ctx context.Context) {
+	if err := s.save(ctx, anyQueue, nil); s.said.failed("persist", err) {
 		s.set.logger.Warn("local offsets are not persisted", "group", s.key.Group, "path", s.Path(), "error", err)
 	}
 }
@@ -193,16 +241,18 @@ func (s *LocalFileStore) ReadOffset(ctx context.Context, mq offset.MessageQueue,
 	if from == ReadFromMemory {
 		return 0, s.readFault(mq, offset.ErrNoOffset)
 	}
-	select {
-	case s.persisting <- struct{}{}:
-		defer func() { <-s.persisting }()
-	case <-ctx.Done():
-		return 0, s.readFault(mq, only(offset.ErrBusy, nil, ctx.Err()))
+	var n int64
+	var err error
+	late := s.work(ctx, offset.ErrBusy, func() {
+		ok := false
+		if n, ok = s.remembered(mq, from); !ok { // it may have changed meanwhile
+			n, err = s.readFile(mq)
+		}
+	})
+	if late != nil {
+		return 0, s.readFault(mq, late)
 	}
-	if n, ok := s.remembered(mq, from); ok { // it may have changed meanwhile
-		return n, nil
-	}
-	return s.readFile(mq)
+	return n, err
 }
 
 // remembered gives the value in memory if a read of this type is to have it.

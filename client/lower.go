@@ -57,6 +57,7 @@ func (r *run) lower(ctx context.Context, it item) {
 	switch why := frozenBy(err); {
 	case err == nil:
 		it.entry.moved(it.value, v.State)
+		r.took(it)
 	case why != nil:
 		r.fence(it, why, v.State)
 	default:

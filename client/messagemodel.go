@@ -24,6 +24,7 @@ const (
 // RemoteStore and LocalFileStore are.
 type Store interface {
 	OffsetStore
+	// Close persists what changed, and returns what it could not.
 	Close(ctx context.Context) error
 }
 
@@ -36,13 +37,13 @@ var (
 // needs is not looked at.
 type StoreConfig struct {
 	Group string
-	// Client and Remote are for Clustering.
+	// Client is for Clustering.
 	Client *Client
-	Remote []StoreOption
-	// ClientID and Local are for Broadcasting. The id must be the same after a
-	// restart; LocalClientID gives RocketMQ's.
+	// ClientID is for Broadcasting. It must be the same after a restart;
+	// LocalClientID gives RocketMQ's.
 	ClientID string
-	Local    []LocalOption
+	// Options are those of both; what concerns the other model changes nothing.
+	Options []StoreOption
 }
 
 // NewStore returns the store of a message model, as RocketMQ chooses it: a
@@ -54,13 +55,13 @@ func NewStore(model MessageModel, c StoreConfig) (Store, error) {
 		if c.Client == nil {
 			return nil, offset.Errorf(offset.ErrInvalid, "clustering needs a Client; make one by New")
 		}
-		s, err := NewRemoteStore(c.Client, c.Group, c.Remote...)
+		s, err := NewRemoteStore(c.Client, c.Group, c.Options...)
 		if err != nil {
 			return nil, err
 		}
 		return s, nil
 	case Broadcasting:
-		s, err := NewLocalFileStore(c.ClientID, c.Group, c.Local...)
+		s, err := NewLocalFileStore(c.ClientID, c.Group, c.Options...)
 		if err != nil {
 			return nil, err
 		}

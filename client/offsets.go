@@ -27,6 +27,8 @@ func (c *Client) CommitAtomic(ctx context.Context, cluster offset.ClusterID, lis
 
 func (c *Client) commit(ctx context.Context, cluster offset.ClusterID, list []offset.Commit, atomic bool) (verdicts []offset.Verdict, meta offset.Meta, err error) {
 	t := trial{op: "commit", kind: harmless, subject: func() string { return firstCommit(list) }}
+	c.began(&t)
+	defer c.ended(&t, &err)
 	req := &offset.Commits{Cluster: cluster, Atomic: atomic}
 	var order []int
 	req.Topics, order = group(list)
@@ -104,6 +106,8 @@ func refusals(list []offset.Commit, verdicts []offset.Verdict) error {
 // false; an error is never one of "no offset".
 func (c *Client) Fetch(ctx context.Context, at offset.ReadAt, keys ...offset.Key) (states []offset.KeyState, meta offset.Meta, err error) {
 	t := trial{op: "fetch", kind: reading, subject: func() string { return firstKey(keys) }}
+	c.began(&t)
+	defer c.ended(&t, &err)
 	req := &offset.Fetch{At: at, Keys: keys}
 	if err := req.Validate(); err != nil {
 		return nil, offset.Meta{}, c.fail(&t, err, nil)

@@ -45,6 +45,8 @@ type OffsetStore interface {
 	RemoveOffset(mq offset.MessageQueue)
 	// CloneOffsetTable copies the memory: of a topic, or all if topic is empty.
 	CloneOffsetTable(topic string) map[offset.MessageQueue]int64
-	// UpdateConsumeOffsetToBroker persists this very offset, whatever the memory holds.
-	UpdateConsumeOffsetToBroker(ctx context.Context, mq offset.MessageQueue, next int64) error
+	// UpdateConsumeOffsetToBroker persists this very offset, whatever the memory
+	// holds. With oneway it only hands it over, and does not wait for what
+	// becomes of it, which hooks and log tell; ctx then bounds nothing.
+	UpdateConsumeOffsetToBroker(ctx context.Context, mq offset.MessageQueue, next int64, oneway bool) error
 }

@@ -28,19 +28,6 @@ type Clock interface {
 	After(d time.Duration) <-chan time.Time
 }
 
-// Hooks are told what a Client does. Each may be nil, which costs nothing; none
-// may block; many goroutines call them at once.
-type Hooks struct {
-	// Retry is told before a further try of a call, with what the try before failed with.
-	Retry func(op string, attempt int, err error)
-	// Connected is told of a connection that was opened, Disconnected of one
-	// that takes no more calls, with the cause.
-	Connected    func(addr string)
-	Disconnected func(addr string, cause error)
-	// Redirected is told when calls go to another node from now on, since an answer named it.
-	Redirected func(from, to string)
-}
-
 // WithDialer makes the Client open its connections with dial; the default is TCP.
 func WithDialer(dial Dialer) Option { return func(s *settings) { s.dial = dial } }
 
@@ -60,12 +47,16 @@ func WithBackoff(b Backoff) Option { return func(s *settings) { s.backoff = b } 
 // WithClock replaces the clock; the default is the real one.
 func WithClock(c Clock) Option { return func(s *settings) { s.clock = c } }
 
-// WithLogger makes the Client log what it does about nodes and fences; the
-// default logs nothing.
-func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.logger = l } }
+// WithLogger makes the Client log what it does about nodes, and its
+// RemoteStores what they do; the default of a Client logs nothing.
+func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.given = l } }
 
 // WithHooks sets the hooks.
 func WithHooks(h Hooks) Option { return func(s *settings) { s.hooks = h } }
+
+// WithMetrics sets who counts what the Client and its RemoteStores do; the
+// default is nobody.
+func WithMetrics(m Metrics) Option { return func(s *settings) { s.metrics = m } }
 
 // WithInFlight bounds the calls that are under way on the connection; further
 // ones wait within their context. The default is 1,024.

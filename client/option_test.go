@@ -38,10 +38,10 @@ func TestHooksAreTold(t *testing.T) {
 			told = append(told, s)
 		}
 		c := f.clientOf([]string{"a:1"}, WithHooks(Hooks{
-			Retry:        func(op string, n int, err error) { note("retry " + op) },
-			Connected:    func(addr string) { note("connected " + addr) },
-			Disconnected: func(addr string, cause error) { note("disconnected " + addr) },
-			Redirected:   func(from, to string) { note("redirected " + from + " " + to) },
+			Retried:       func(op string, n int, err error) { note("retry " + op) },
+			Connected:     func(addr string) { note("connected " + addr) },
+			Disconnected:  func(addr string, cause error) { note("disconnected " + addr) },
+			LeaderChanged: func(from, to string) { note("leader " + from + " " + to) },
 		}), nil)
 		f.lead("b:1")
 		for i := range int64(2) {
@@ -55,7 +55,7 @@ func TestHooksAreTold(t *testing.T) {
 		if err := commitOne(within(t, time.Second), c, key(0), 3, 0); err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"connected a:1", "redirected a:1 b:1", "connected b:1", "disconnected b:1", "connected a:1"}
+		want := []string{"connected a:1", "leader  b:1", "disconnected a:1", "connected b:1", "disconnected b:1", "connected a:1", "leader b:1 a:1"}
 		if !slices.Equal(told, want) {
 			t.Fatalf("told %q;\nwant %q", told, want)
 		}

@@ -20,13 +20,10 @@ func (s *RemoteStore) PersistAll(ctx context.Context, mqs []offset.MessageQueue)
 	if err := s.open("persist"); err != nil {
 		return err
 	}
-	ours := make(map[offset.MessageQueue]struct{}, len(mqs))
-	for _, mq := range mqs {
-		ours[mq] = struct{}{}
-	}
-	return s.send(ctx, func(r *run) {
+	ours := among(mqs)
+	return s.send(ctx, ours, func(r *run) {
 		for mq, e := range s.table {
-			if _, kept := ours[mq]; kept {
+			if ours(mq) {
 				r.add(mq, e)
 			} else {
 				r.drop(mq, e)
@@ -35,12 +32,27 @@ func (s *RemoteStore) PersistAll(ctx context.Context, mqs []offset.MessageQueue)
 	})
 }
 
+// among chooses the queues of a list.
+func among(mqs []offset.MessageQueue) func(offset.MessageQueue) bool {
+	if len(mqs) == 1 {
+		return func(mq offset.MessageQueue) bool { return mq == mqs[0] }
+	}
+	set := make(map[offset.MessageQueue]struct{}, len(mqs))
+	for _, mq := range mqs {
+		set[mq] = struct{}{}
+	}
+	return func(mq offset.MessageQueue) bool { _, ok := set[mq]; return ok }
+}
+
+// anyQueue chooses every queue.
+func anyQueue(offset.MessageQueue) bool { return true }
+
 // Persist sends one queue's offset if it changed. The error is that of PersistAll.
 func (s *RemoteStore) Persist(ctx context.Context, mq offset.MessageQueue) error {
 	if err := s.open("persist"); err != nil {
 		return err
 	}
-	return s.send(ctx, func(r *run) {
+	return s.send(ctx, among([]offset.MessageQueue{mq}), func(r *run) {
 		if e := s.table[mq]; e != nil {
 			r.add(mq, e)
 		}
@@ -51,27 +63,23 @@ func (s *RemoteStore) Persist(ctx context.Context, mq offset.MessageQueue) error
 // store is known to have leaves the memory alone; a lower one is a deliberate
 // lowering and becomes the memory's value, too. The queue must have been read
 // (offset.ErrNotRead). The error is that of PersistAll.
-func (s *RemoteStore) UpdateConsumeOffsetToBroker(ctx context.Context, mq offset.MessageQueue, next int64) error {
+//
+// With oneway it returns at once: what becomes of the offset within the persist
+// timeout is told by the hooks and the log, a read of the queue from the store
+// waits for it, and the error says that it was not taken: offset.ErrBusy if 64
+// such offsets are under way.
+func (s *RemoteStore) UpdateConsumeOffsetToBroker(ctx context.Context, mq offset.MessageQueue, next int64, oneway bool) error {
 	if err := s.open("persist"); err != nil {
 		return err
 	}
 	if next < 0 {
 		return &Error{Op: "persist", Subject: s.key(mq).String(), Err: offset.Errorf(offset.ErrInvalid, "offset %d is negative", next)}
 	}
-	return s.send(ctx, func(r *run) {
-		e := s.table[mq]
-		switch {
-		case e == nil || !e.read:
-			r.fail(mq, next, offset.ErrNotRead)
-		case e.fenced != nil:
-			r.fail(mq, next, e.fenced)
-		case e.exists && next < e.known || e.isMaybe && next < e.maybe:
-			e.value, e.has, e.lowered = next, true, true
-			r.add(mq, e)
-		default:
-			r.plan(mq, e, advance, next)
-		}
-	})
+	choose := func(r *run) { r.exactly(mq, next) }
+	if oneway {
+		return s.sendBehind(mq, choose)
+	}
+	return s.send(ctx, nil, choose)
 }
 
 // all chooses every queue for a run.
@@ -87,21 +95,13 @@ func (s *RemoteStore) tick(ctx context.Context) {
 	s.mu.Lock()
 	since := s.acts.answers
 	s.mu.Unlock()
-	s.report("offsets are not persisted", s.send(ctx, s.all))
+	s.report("offsets are not persisted", s.send(ctx, anyQueue, s.all))
 	s.report("it is not known whether acts were missed", s.watch(ctx, since))
 }
 
 // report logs what the loop came across, once for as long as it is the same.
 func (s *RemoteStore) report(what string, err error) {
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	if s.reported[what] == text {
-		return
-	}
-	s.reported[what] = text
-	if err != nil {
-		s.client.set.logger.Warn(what, "group", s.group, "error", err)
+	if s.said.failed(what, err) {
+		s.set.logger.Warn(what, "group", s.group, "error", err)
 	}
 }

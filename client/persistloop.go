@@ -10,15 +10,14 @@ import (
 )
 
 // PersistLoop persists an OffsetStore again and again, in one goroutine. The
-// stores of this package have a loop of their own; this one is for a store that
-// an application made itself, or for one of ours that was made without.
+// stores of this package run the same loop by themselves; this one is for a
+// store that an application made itself, or for one of ours made without.
 type PersistLoop struct {
 	loop   *loop
 	store  OffsetStore
 	queues func() []offset.MessageQueue
 	logger *slog.Logger
-	// said is what was logged last; it belongs to the loop's goroutine.
-	said string
+	said   repeats
 }
 
 // PersistLoopConfig says how a PersistLoop runs. The zero value persists every
@@ -53,18 +52,8 @@ func (s *RemoteStore) looping() bool    { return s.set.interval > 0 }
 // 0), else the error wraps offset.ErrInvalid; what it does in a run is then
 // what its own loop would do, and Queues is not asked.
 func StartPersistLoop(store OffsetStore, c PersistLoopConfig) (*PersistLoop, error) {
+	c = c.withDefaults()
 	l := &PersistLoop{store: store, queues: c.Queues, logger: c.Logger}
-	if l.logger == nil {
-		l.logger = slog.Default()
-	}
-	if c.Clock == nil {
-		c.Clock = realClock{}
-	}
-	for at, standard := range map[*time.Duration]time.Duration{&c.First: time.Second, &c.Interval: time.Second, &c.Timeout: 5 * time.Second} {
-		if *at <= 0 {
-			*at = standard
-		}
-	}
 	step := l.step
 	if t, ok := store.(ticker); ok {
 		if t.looping() {
@@ -72,8 +61,23 @@ func StartPersistLoop(store OffsetStore, c PersistLoopConfig) (*PersistLoop, err
 		}
 		step = t.tick
 	}
-	l.loop = startLoop(&delayedClock{Clock: c.Clock, first: c.First}, c.Interval, c.Timeout, step)
+	l.loop = startLoop(pace{c.First, c.Interval, c.Timeout, c.Clock}, step)
 	return l, nil
+}
+
+func (c PersistLoopConfig) withDefaults() PersistLoopConfig {
+	for at, standard := range map[*time.Duration]time.Duration{&c.First: time.Second, &c.Interval: time.Second, &c.Timeout: 5 * time.Second} {
+		if *at <= 0 {
+			*at = standard
+		}
+	}
+	if c.Clock == nil {
+		c.Clock = realClock{}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return c
 }
 
 // Close ends the loop and waits for its goroutine; a run under way comes to its
@@ -82,15 +86,9 @@ func (l *PersistLoop) Close(ctx context.Context) { l.loop.end(ctx) }
 
 // step is one run.
 func (l *PersistLoop) step(ctx context.Context) {
-	err := l.persist(ctx)
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	if text != l.said && err != nil {
+	if err := l.persist(ctx); l.said.failed("persist", err) {
 		l.logger.Warn("offsets are not persisted", "error", err)
 	}
-	l.said = text
 }
 
 func (l *PersistLoop) persist(ctx context.Context) error {

@@ -116,7 +116,7 @@ func TestPersistLoopOfOurStores(t *testing.T) {
 		f.holds("offsets.json", map[offset.MessageQueue]int64{bk("b", 0): 7})
 		l.Close(ctx)
 
-		own := f.new(WithLocalInterval(1, 1))
+		own := f.new(WithFirstPersist(1), WithPersistInterval(1))
 		if _, err := StartPersistLoop(own, PersistLoopConfig{}); !errors.Is(err, offset.ErrInvalid) {
 			t.Errorf("error is %v", err)
 		}
@@ -153,7 +153,7 @@ func TestNewStore(t *testing.T) {
 		ctx := context.Background()
 		c := StoreConfig{
 			Group: "billing", Client: newFakeCluster(t, "n1:7411").client(), ClientID: LocalClientID("10.0.0.1", "", ""),
-			Local: []LocalOption{WithLocalDir(t.TempDir())},
+			Options: []StoreOption{WithLocalDir(t.TempDir())},
 		}
 		remote, err := NewStore(Clustering, c)
 		if s, ok := remote.(*RemoteStore); err != nil || !ok || s.group != "billing" {

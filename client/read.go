@@ -31,6 +31,8 @@ func (s *RemoteStore) ReadOffset(ctx context.Context, mq offset.MessageQueue, fr
 			select {
 			case <-wait:
 				continue
+			case <-s.reading.Done():
+				return 0, s.readError(mq, errStoreShut)
 			case <-ctx.Done():
 				return 0, s.readError(mq, only(offset.ErrBusy, nil, ctx.Err()))
 			}
@@ -51,7 +53,7 @@ func (s *RemoteStore) look(mq offset.MessageQueue, from ReadOffsetType) (v int64
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return 0, nil, nil, offset.Errorf(offset.ErrClosed, "this store was closed")
+		return 0, nil, nil, errStoreShut
 	}
 	e := s.table[mq]
 	if from != ReadFromStore && e != nil && e.has {
@@ -65,6 +67,9 @@ func (s *RemoteStore) look(mq offset.MessageQueue, from ReadOffsetType) (v int64
 			return 0, f.done, nil, nil
 		}
 	}
+	if b := s.behind.of(mq); b != nil {
+		return 0, b, nil, nil
+	}
 	if first := s.reads[mq]; first != nil {
 		return 0, first.done, nil, nil
 	}
@@ -77,7 +82,13 @@ func (s *RemoteStore) look(mq offset.MessageQueue, from ReadOffsetType) (v int64
 
 // ask reads from the store; if r is on the table still, its answer is taken over.
 func (s *RemoteStore) ask(ctx context.Context, mq offset.MessageQueue, r *firstRead) (int64, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.reading, cancel)()
 	states, meta, err := s.client.Fetch(ctx, offset.ReadAt{}, s.key(mq))
+	if err != nil && s.reading.Err() != nil {
+		err = s.readError(mq, errStoreShut)
+	}
 	s.mu.Lock()
 	if s.reads[mq] == r {
 		delete(s.reads, mq)
@@ -103,7 +114,7 @@ func (s *RemoteStore) takeLocked(mq offset.MessageQueue, st offset.KeyState, met
 		e = &entry{}
 		s.table[mq] = e
 	} else if e.has {
-		s.client.set.logger.Warn("an offset that was never read gives way to the store's",
+		s.set.logger.Warn("an offset that was never read gives way to the store's",
 			"queue", s.key(mq).String(), "offset", e.value, "exists", st.Exists, "stored", st.Position.Offset)
 	}
 	e.take(st, meta.Cluster)

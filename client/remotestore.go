@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/tidemark-mq/tidemark/offset"
 )
@@ -31,14 +30,20 @@ type RemoteStore struct {
 	// sending is held by whoever sends: one run at a time, so that a key never
 	// has two commits under way.
 	sending chan struct{}
-	// reported is what the loop logged last; it belongs to its goroutine.
-	reported map[string]string
+	said    repeats
+	// reading ends with the first Close: no read goes on in a closed store.
+	// behind is what is sent one way, in goroutines that Close waits for.
+	reading context.Context
+	shut    context.CancelFunc
+	behind  behind
 
 	mu sync.Mutex
 	// The fields below belong to mu.
 
 	closed bool
 	table  map[offset.MessageQueue]*entry
+	// counts are the counters of StoreStats.
+	counts StoreStats
 	// reads are the first reads under way, by queue.
 	reads map[offset.MessageQueue]*firstRead
 	// flight is the run of sending under way; nil if there is none.
@@ -58,34 +63,6 @@ type flight struct {
 
 var _ OffsetStore = (*RemoteStore)(nil)
 
-// StoreOption changes one setting of a RemoteStore. A nil one changes nothing.
-type StoreOption func(*storeSettings)
-
-type storeSettings struct {
-	interval time.Duration
-	timeout  time.Duration
-	onFenced func(Fence)
-}
-
-// WithPersistInterval is the pause between two runs of the persist loop; the
-// default is 1 s. 0 or less: there is no loop; the application persists, and
-// learns of acts on queues that it does not commit only when it does.
-func WithPersistInterval(d time.Duration) StoreOption {
-	return func(s *storeSettings) { s.interval = d }
-}
-
-// WithPersistTimeout bounds one run of the persist loop; the default is 5 s.
-func WithPersistTimeout(d time.Duration) StoreOption {
-	return func(s *storeSettings) { s.timeout = d }
-}
-
-// WithOnFenced sets who is told, per queue, that a queue is frozen: in the
-// goroutine that found it out, which is the persist loop's or that of a caller
-// of PersistAll, Persist, UpdateConsumeOffsetToBroker or Close. It may use the
-// store (RemoveOffset and ReadOffset come to mind), but must not call Close.
-// Without it PersistAll goes on returning the error.
-func WithOnFenced(f func(Fence)) StoreOption { return func(s *storeSettings) { s.onFenced = f } }
-
 // NewRemoteStore returns the store of a consumer group. It does no I/O. Its
 // persist loop runs until Close. The error wraps offset.ErrInvalid.
 func NewRemoteStore(c *Client, group string, opts ...StoreOption) (*RemoteStore, error) {
@@ -93,20 +70,16 @@ func NewRemoteStore(c *Client, group string, opts ...StoreOption) (*RemoteStore,
 		return nil, err
 	}
 	s := &RemoteStore{
-		client:   c,
-		group:    group,
-		set:      storeSettings{interval: time.Second, timeout: 5 * time.Second},
-		sending:  make(chan struct{}, 1),
-		reported: make(map[string]string),
-		table:    make(map[offset.MessageQueue]*entry),
-		reads:    make(map[offset.MessageQueue]*firstRead),
+		client:  c,
+		group:   group,
+		set:     settleStore(c.set, opts),
+		sending: make(chan struct{}, 1),
+		table:   make(map[offset.MessageQueue]*entry),
+		reads:   make(map[offset.MessageQueue]*firstRead),
 	}
-	for _, o := range opts {
-		if o != nil {
-			o(&s.set)
-		}
-	}
-	s.loop = startLoop(c.set.clock, s.set.interval, s.set.timeout, s.tick)
+	s.reading, s.shut = context.WithCancel(context.Background())
+	s.behind.init()
+	s.loop = startLoop(s.set.pace(), s.tick)
 	return s, nil
 }
 
@@ -166,19 +139,35 @@ func (s *RemoteStore) CloneOffsetTable(topic string) map[offset.MessageQueue]int
 	return out
 }
 
-// Close ends the persist loop, persists what changed, and returns what it
-// could not, as a *PersistError. Updates are ignored from then on. The Client
-// stays open.
+// Close ends the persist loop and reads that are under way, persists what
+// changed, and returns what it could not, as a *PersistError. Updates are
+// ignored from then on. The Client stays open. Called again it tries again
+// with what is left.
 func (s *RemoteStore) Close(ctx context.Context) error {
 	s.mu.Lock()
-	before := s.closed
 	s.closed = true
 	s.mu.Unlock()
+	s.shut()
 	s.loop.end(ctx)
-	if before {
-		return nil
+	s.behind.end(ctx)
+	return s.send(ctx, anyQueue, s.all)
+}
+
+// Stats tells how the store is.
+func (s *RemoteStore) Stats() StoreStats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.counts
+	st.Queues = len(s.table)
+	for _, e := range s.table {
+		if e.fenced != nil {
+			st.Frozen++
+		}
+		if e.unsaid() {
+			st.Unpersisted++
+		}
 	}
-	return s.send(ctx, s.all)
+	return st
 }
 
 func (s *RemoteStore) key(mq offset.MessageQueue) offset.Key {
@@ -190,7 +179,10 @@ func (s *RemoteStore) open(op string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return fmt.Errorf("%s: %w", op, offset.Errorf(offset.ErrClosed, "this store was closed"))
+		return fmt.Errorf("%s: %w", op, errStoreShut)
 	}
 	return nil
 }
+
+// errStoreShut is what calls of a store get after its Close.
+var errStoreShut = offset.Errorf(offset.ErrClosed, "this store was closed")

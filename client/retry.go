@@ -32,6 +32,8 @@ type trial struct {
 	// still be, done; while it is false, an answer is that to a first send.
 	sends   int
 	unknown bool
+	// began is when it began; zero if nobody counts.
+	began time.Time
 }
 
 // margin is what a node is told less than there is, so that its own word on
@@ -66,7 +68,7 @@ func (c *Client) run(ctx context.Context, t *trial, send func(ms uint32) error) 
 		case !t.again(err):
 			return c.fail(t, err, nil)
 		}
-		if h := c.set.hooks.Retry; h != nil {
+		if h := c.set.hooks.Retried; h != nil {
 			h(t.op, t.sends+1, err)
 		}
 		if err := c.sleep(ctx, c.pauseAfter(t.sends, err)); err == errShut {

@@ -26,6 +26,8 @@ func (c *Client) learn(addr, leader string) {
 		return
 	}
 	c.leader = leader
+	before := c.led
+	c.led = leader
 	moved := !c.shunnedLocked(leader) && c.want != leader
 	if moved {
 		c.want = leader
@@ -33,9 +35,19 @@ func (c *Client) learn(addr, leader string) {
 	c.mu.Unlock()
 	if moved && addr != leader {
 		c.set.logger.Info("calls go to the leader from now on", "from", addr, "to", leader)
-		if h := c.set.hooks.Redirected; h != nil {
-			h(addr, leader)
-		}
+	}
+	if before != leader {
+		c.changed(before, leader)
+	}
+}
+
+// changed tells of another leader.
+func (c *Client) changed(from, to string) {
+	if m := c.set.metrics; m != nil && from != "" {
+		m.LeaderChange()
+	}
+	if h := c.set.hooks.LeaderChanged; h != nil {
+		h(from, to)
 	}
 }
 

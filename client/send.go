@@ -14,9 +14,12 @@ type run struct {
 	s      *RemoteStore
 	items  []item
 	queues map[offset.MessageQueue]struct{}
-	// told and failed belong to the store's lock while requests are under way.
-	told   []Fence
-	failed []QueueError
+	// The fields below belong to the store's lock while requests are under way.
+	// persisted counts the queues that were; said lists them if somebody hooks.
+	persisted int
+	said      []item
+	told      []Fence
+	failed    []QueueError
 }
 
 // item is one queue of a run.
@@ -33,11 +36,13 @@ type item struct {
 }
 
 // send makes a run: choose picks its queues, with the lock held. One run goes
-// at a time. The error is a *PersistError, or an *Error if ctx ended before
-// this run's turn came.
-func (s *RemoteStore) send(ctx context.Context, choose func(*run)) error {
+// at a time. The error is a *PersistError; where ctx ended before this run's
+// turn came, it names the queues of ours that are not persisted, or is an
+// *Error if there are none.
+func (s *RemoteStore) send(ctx context.Context, ours func(offset.MessageQueue) bool, choose func(*run)) error {
+	began := s.set.began()
 	if err := s.turn(ctx); err != nil {
-		return &Error{Op: "persist", Subject: quoted(s.group), Err: err}
+		return s.late(ours, err)
 	}
 	r := &run{s: s, queues: make(map[offset.MessageQueue]struct{})}
 	f := &flight{queues: r.queues, done: make(chan struct{})}
@@ -49,11 +54,30 @@ func (s *RemoteStore) send(ctx context.Context, choose func(*run)) error {
 	r.sets(ctx)
 	s.mu.Lock()
 	s.flight = nil
+	s.counts.count(r.persisted, len(r.failed))
 	s.mu.Unlock()
 	close(f.done)
 	<-s.sending
+	err := persistError(r.failed)
+	s.ran(r, began, err)
 	s.tell(r.told)
-	return persistError(r.failed)
+	return err
+}
+
+// late makes the error of a run whose turn did not come.
+func (s *RemoteStore) late(ours func(offset.MessageQueue) bool, err error) error {
+	var list []QueueError
+	s.mu.Lock()
+	for mq, e := range s.table {
+		if ours != nil && ours(mq) && e.unsaid() {
+			list = append(list, QueueError{mq, e.value, err})
+		}
+	}
+	s.mu.Unlock()
+	if list == nil {
+		return &Error{Op: "persist", Subject: quoted(s.group), Leader: s.client.Leader(), Err: err}
+	}
+	return persistError(list)
 }
 
 // turn waits for sending to be free. That it is free counts for more than that
@@ -88,6 +112,22 @@ func (r *run) add(mq offset.MessageQueue, e *entry) {
 	}
 }
 
+// exactly takes this very offset of a queue into the run.
+func (r *run) exactly(mq offset.MessageQueue, next int64) {
+	e := r.s.table[mq]
+	switch {
+	case e == nil || !e.read:
+		r.fail(mq, next, offset.ErrNotRead)
+	case e.fenced != nil:
+		r.fail(mq, next, e.fenced)
+	case e.exists && next < e.known || e.isMaybe && next < e.maybe:
+		e.value, e.has, e.lowered = next, true, true
+		r.add(mq, e)
+	default:
+		r.plan(mq, e, advance, next)
+	}
+}
+
 // drop takes a queue off the memory, and says so if its value was not persisted.
 func (r *run) drop(mq offset.MessageQueue, e *entry) {
 	delete(r.s.table, mq)
@@ -109,6 +149,14 @@ func (e *entry) item(mq offset.MessageQueue, st step, v int64) item {
 
 func (r *run) fail(mq offset.MessageQueue, v int64, err error) {
 	r.failed = append(r.failed, QueueError{Queue: mq, Offset: v, Err: err})
+}
+
+// took notes that an item is persisted.
+func (r *run) took(it item) {
+	r.persisted++
+	if r.s.set.hooks.Persisted != nil {
+		r.said = append(r.said, it)
+	}
 }
 
 // maxRun bounds the bytes of a request, reckoned from above; it is well below
@@ -181,6 +229,7 @@ func (r *run) commit(ctx context.Context, list []item) {
 func (r *run) verdict(it item, v offset.Verdict) {
 	if v.Code == offset.CodeOK {
 		it.entry.advanced(it.value, v.State)
+		r.took(it)
 		return
 	}
 	r.fence(it, v.Code.Err(), v.State)

@@ -16,6 +16,8 @@ import (
 // be done already or later; the same Set may be sent again.
 func (c *Client) Set(ctx context.Context, s offset.Set) (v offset.Verdict, meta offset.Meta, err error) {
 	t := trial{op: "set", kind: harmless, subject: s.Key.String}
+	c.began(&t)
+	defer c.ended(&t, &err)
 	if err := s.Validate(); err != nil {
 		return offset.Verdict{}, offset.Meta{}, c.fail(&t, err, nil)
 	}

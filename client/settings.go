@@ -17,8 +17,11 @@ type settings struct {
 	attempt  time.Duration
 	backoff  Backoff
 	clock    Clock
-	logger   *slog.Logger
-	hooks    Hooks
+	// given is the logger that was set, nil if none was; logger is never nil.
+	given, logger *slog.Logger
+	hooks         Hooks
+	// metrics is nil if nobody counts.
+	metrics  Metrics
 	inFlight int
 	silence  time.Duration
 }
@@ -33,7 +36,6 @@ func settle(opts []Option) settings {
 		attempt:  2 * time.Second,
 		backoff:  jittered,
 		clock:    realClock{},
-		logger:   slog.New(slog.DiscardHandler),
 		inFlight: conn.DefaultInFlight,
 		silence:  conn.DefaultSilence,
 	}
@@ -41,6 +43,9 @@ func settle(opts []Option) settings {
 		if o != nil {
 			o(&s)
 		}
+	}
+	if s.logger = s.given; s.logger == nil {
+		s.logger = slog.New(slog.DiscardHandler)
 	}
 	return s
 }

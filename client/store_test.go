@@ -358,26 +358,26 @@ func TestUpdateConsumeOffsetToBrokerSendsThisVeryOffset(t *testing.T) {
 		f := newFakeCluster(t, "a:1")
 		s := f.store()
 		ctx := within(t, time.Second)
-		if err := s.UpdateConsumeOffsetToBroker(ctx, mq(0), 7); !errors.Is(err, offset.ErrNotRead) {
+		if err := s.UpdateConsumeOffsetToBroker(ctx, mq(0), 7, false); !errors.Is(err, offset.ErrNotRead) {
 			t.Fatal(err)
 		}
 		read(t, s, 0)
 		s.UpdateOffset(mq(0), 3, true)
-		if err := s.UpdateConsumeOffsetToBroker(ctx, mq(0), 7); err != nil {
+		if err := s.UpdateConsumeOffsetToBroker(ctx, mq(0), 7, false); err != nil {
 			t.Fatal(err)
 		}
 		wantAt(t, f, 0, 7)
 		if m := s.CloneOffsetTable(""); m[mq(0)] != 3 {
 			t.Fatalf("memory %v; want it left alone", m)
 		}
-		if err := s.UpdateConsumeOffsetToBroker(ctx, mq(0), 2); err != nil {
+		if err := s.UpdateConsumeOffsetToBroker(ctx, mq(0), 2, false); err != nil {
 			t.Fatal(err)
 		}
 		wantAt(t, f, 0, 2)
 		if m := s.CloneOffsetTable(""); m[mq(0)] != 2 {
 			t.Fatalf("memory %v; want the lowered value", m)
 		}
-		if err := s.UpdateConsumeOffsetToBroker(ctx, mq(0), -2); !errors.Is(err, offset.ErrInvalid) {
+		if err := s.UpdateConsumeOffsetToBroker(ctx, mq(0), -2, false); !errors.Is(err, offset.ErrInvalid) {
 			t.Fatal(err)
 		}
 	})
@@ -416,13 +416,13 @@ func TestCloseEndsTheLoopPersistsAndTellsWhatItCouldNot(t *testing.T) {
 		s.UpdateOffset(mq(0), 9, true)
 		ctx := within(t, time.Second)
 		_, readErr := s.ReadOffset(ctx, mq(0), ReadFromStore)
-		for _, err := range []error{readErr, s.Persist(ctx, mq(0)), s.PersistAll(ctx, []offset.MessageQueue{mq(0)}), s.UpdateConsumeOffsetToBroker(ctx, mq(0), 9)} {
+		for _, err := range []error{readErr, s.Persist(ctx, mq(0)), s.PersistAll(ctx, []offset.MessageQueue{mq(0)}), s.UpdateConsumeOffsetToBroker(ctx, mq(0), 9, false)} {
 			if !errors.Is(err, offset.ErrClosed) {
 				t.Errorf("after Close: %v", err)
 			}
 		}
-		if err := s.Close(ctx); err != nil {
-			t.Errorf("a second Close: %v", err)
+		if err := s.Close(ctx); !errors.Is(err, offset.ErrNotRead) || len(s.queuesOf(err)) != 1 {
+			t.Errorf("a second Close: %v; the value is not persisted still", err)
 		}
 	})
 }

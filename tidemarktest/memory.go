@@ -73,7 +73,7 @@ func (s *MemoryStore) RemoveOffset(mq offset.MessageQueue) {}
 func (s *MemoryStore) CloneOffsetTable(topic string) map[offset.MessageQueue]int64 { return nil }
 
 // UpdateConsumeOffsetToBroker persists this very offset.
-func (s *MemoryStore) UpdateConsumeOffsetToBroker(ctx context.Context, mq offset.MessageQueue, next int64) error {
+func (s *MemoryStore) UpdateConsumeOffsetToBroker(ctx context.Context, mq offset.MessageQueue, next int64, oneway bool) error {
 	return nil
 }
 
