@@ -17,6 +17,8 @@ type builder struct {
 	// queues collects the queues of the key; pool is where they go then, so
 	// that small entries share an allocation.
 	queues, pool []Queue
+	// lmq counts the keys that came from lmqOffsetTable.
+	lmq int
 }
 
 // poolSize is how many queues are allocated at a time.
@@ -27,7 +29,10 @@ func newBuilder(o Options, f Format) *builder {
 }
 
 // entry begins a key of a JSON file.
-func (b *builder) entry(key string, _ bool, at Position) error {
+func (b *builder) entry(key string, lmq bool, at Position) error {
+	if lmq {
+		b.lmq++
+	}
 	topic, group, why := splitKey(key)
 	if why == "" {
 		why = badNames(group, topic, b.o.Broker, b.o.StrictNames)
@@ -92,9 +97,7 @@ func (b *builder) keep(q []Queue) []Queue {
 // done puts the file in order.
 func (b *builder) done() *File {
 	f := b.file
-	slices.SortFunc(f.Entries, func(x, y Entry) int {
-		return cmp.Or(cmp.Compare(x.Group, y.Group), cmp.Compare(x.Topic, y.Topic), cmp.Compare(x.Broker, y.Broker))
-	})
+	slices.SortFunc(f.Entries, func(x, y Entry) int { return x.compare(&y) })
 	f.Report.Entries, f.Report.Offsets = len(f.Entries), f.Offsets()
 	return f
 }

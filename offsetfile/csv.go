@@ -1,6 +1,7 @@
 package offsetfile
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -9,15 +10,62 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// csvHead is the first line of a CSV file.
+// columns are the fields of a line: where each stands, -1 for none.
+type columns struct {
+	format                               Format
+	head                                 string
+	fields                               int
+	group, topic, broker, queue, offsets int
+	// headed: the first line must be head. Else it may.
+	headed bool
+}
+
+var (
+	ourColumns        = &columns{CSV, csvHead, 5, 0, 1, 2, 3, 4, true}
+	nativeColumns     = &columns{Native, csvHead, 5, 0, 1, 2, 3, 4, true}
+	kafkaColumns      = &columns{Kafka, "group,topic,partition,offset", 4, 0, 1, -1, 2, 3, false}
+	kafkaGroupColumns = &columns{KafkaGroup, "topic,partition,offset", 3, -1, 0, -1, 1, 2, false}
+)
+
+// csvHead is the first line of a CSV file of ours.
 const csvHead = "group,topic,broker,queue,offset"
 
-// csvReader reads lines of group, topic, broker, queue, offset. Fields may be
-// quoted as in RFC 4180, but for line ends, which no name holds.
+// csvReader reads lines of fields. They may be quoted as in RFC 4180, but for
+// line ends, which no name holds.
 type csvReader struct {
 	*scanner
+	cols *columns
 	b    *builder
 	rows []csvRow
+	// seal, of a native file, sees each row, and consumes the end.
+	seal *seal
+}
+
+// readCSV reads a file of such lines.
+func readCSV(s *scanner, o Options, cols *columns) (*File, error) {
+	if err := s.skipMark(); err != nil {
+		return nil, err
+	}
+	if err := needGroup(cols.format, o.Group, s.at()); err != nil {
+		return nil, err
+	}
+	c := &csvReader{scanner: s, cols: cols, b: newBuilder(o, cols.format)}
+	if cols.format.Groupless() {
+		c.b.file.Report.Notes = append(c.b.file.Report.Notes, takenAs(cols.format, o.Group))
+	}
+	if err := c.file(); err != nil {
+		return nil, err
+	}
+	return c.b.done(), nil
+}
+
+// skipMark consumes a byte order mark.
+func (s *scanner) skipMark() error {
+	b, err := s.ahead(3)
+	if err == nil && string(b) == "\xef\xbb\xbf" {
+		s.pos += 3
+	}
+	return err
 }
 
 // csvRow is one offset and where it stands, to name a key that occurs twice.
@@ -26,16 +74,12 @@ type csvRow struct {
 	at Position
 }
 
-// file reads all lines, head line included.
+// file reads all lines, a head line included.
 func (c *csvReader) file() error {
-	head, _, err := c.record()
-	if err != nil {
+	if err := c.head(); err != nil {
 		return err
 	}
-	if got := strings.Join(head, ","); got != csvHead {
-		return fault(Position{Line: 1, Column: 1}, "the first line is %q; it should be %q", clip([]byte(got)), csvHead)
-	}
-	err = c.lines()
+	err := c.lines()
 	if twin := c.twin(); twin != nil { // it stands before what lines found
 		return fault(twin.at, "%s occurs twice", twin.Key)
 	}
@@ -49,18 +93,46 @@ func (c *csvReader) file() error {
 	return nil
 }
 
+// head consumes the line that names the columns.
+func (c *csvReader) head() error {
+	b, err := c.ahead(len(c.cols.head) + 2)
+	if err != nil {
+		return err
+	}
+	rest, has := bytes.CutPrefix(b, []byte(c.cols.head))
+	has = has && (len(rest) == 0 || rest[0] == '\n' || rest[0] == '\r')
+	at := c.at()
+	switch {
+	case has, c.cols.headed:
+		f, _, err := c.record()
+		if err != nil {
+			return err
+		}
+		if got := strings.Join(f, ","); got != c.cols.head {
+			return fault(at, "the line that names the columns is %q; it should be %q", clip([]byte(got)), c.cols.head)
+		}
+	case len(b) == 0:
+		return fault(at, "the file is empty (0 bytes)")
+	}
+	return nil
+}
+
 // lines reads the lines behind the first; empty ones are passed over.
 func (c *csvReader) lines() error {
 	for {
 		n, more, err := c.peek()
 		switch {
-		case err != nil || !more:
+		case err != nil:
 			return err
+		case !more:
+			return c.seal.missing(c.at())
 		case n == '\n':
 			c.pos++
 			c.newline()
 		case n == '\r':
 			c.pos++
+		case n == '#' && c.seal != nil:
+			return c.seal.end(c.scanner, len(c.rows))
 		default:
 			if err := c.row(); err != nil {
 				return err
@@ -76,19 +148,26 @@ func (c *csvReader) row() error {
 	if err != nil {
 		return err
 	}
-	if len(f) != 5 {
-		return fault(at, "%d fields; a line has 5: %s", len(f), csvHead)
+	if len(f) != c.cols.fields {
+		return fault(at, "%d fields; a line has %d: %s", len(f), c.cols.fields, c.cols.head)
 	}
-	id, err := parseInteger([]byte(f[3]), "queue id", 32, where[3])
+	id, err := parseInteger([]byte(f[c.cols.queue]), "queue id", 32, where[c.cols.queue])
 	if err != nil {
 		return err
 	}
-	n, err := parseInteger([]byte(f[4]), "offset", 64, where[4])
+	n, err := parseInteger([]byte(f[c.cols.offsets]), "offset", 64, where[c.cols.offsets])
 	if err != nil {
 		return err
 	}
-	k := offset.Key{Group: f[0], MessageQueue: offset.MessageQueue{Topic: f[1], Broker: f[2], QueueID: int32(id)}}
+	k := offset.Key{Group: c.b.o.Group, MessageQueue: offset.MessageQueue{Topic: f[c.cols.topic], Broker: c.b.o.Broker, QueueID: int32(id)}}
+	if c.cols.group >= 0 {
+		k.Group = f[c.cols.group]
+	}
+	if c.cols.broker >= 0 {
+		k.Broker = f[c.cols.broker]
+	}
 	r := csvRow{offset.Target{Key: c.share(k), Offset: n}, at}
+	c.seal.row(r.Target)
 	c.skipBad(r)
 	c.rows = append(c.rows, r)
 	return nil
@@ -179,7 +258,7 @@ func (c *csvReader) record() (fields []string, at []Position, err error) {
 		case len(b) > 0 && b[0] == ',' && len(fields) < 16:
 			c.pos++
 		case len(b) > 0 && b[0] == ',':
-			return nil, nil, fault(c.at(), "more than 16 fields; a line has 5: %s", csvHead)
+			return nil, nil, fault(c.at(), "more than 16 fields; a line has %d: %s", c.cols.fields, c.cols.head)
 		default:
 			return fields, at, nil
 		}

@@ -1,6 +1,7 @@
 package offsetfile
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"iter"
@@ -34,6 +35,11 @@ type Entry struct {
 	Group, Topic, Broker string
 	// Queues is in ascending order of ID, each once; never empty.
 	Queues []Queue
+}
+
+// compare gives the order of entries in a File.
+func (e *Entry) compare(o *Entry) int {
+	return cmp.Or(cmp.Compare(e.Group, o.Group), cmp.Compare(e.Topic, o.Topic), cmp.Compare(e.Broker, o.Broker))
 }
 
 // File is the content of a file that was read whole. It is not changed after

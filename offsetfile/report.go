@@ -7,26 +7,15 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// Format is the kind of a file.
-type Format string
-
-// The formats.
-const (
-	// JSON is RocketMQ's consumerOffset.json and its relatives.
-	JSON Format = "json"
-	// LocalJSON is the file of a broadcasting consumer: see Local.
-	LocalJSON Format = "local"
-	// CSV is lines of group, topic, broker, queue, offset.
-	CSV Format = "csv"
-)
-
 // Report says what a file held.
 type Report struct {
 	Format Format `json:"format"`
 	// Bytes is the length of the file.
 	Bytes int64 `json:"bytes"`
-	// DataVersion is the file's; nil if it has none (4.9.x, RocksDB exports, CSV).
+	// DataVersion is that of a broker's file; nil if it has none (4.9.x, RocksDB exports, LMQ).
 	DataVersion *DataVersion `json:"dataVersion,omitempty"`
+	// Native is what a native file says of itself; nil for others.
+	Native *Header `json:"native,omitempty"`
 	// Entries counts the (group, topic, broker) that hold offsets, Offsets
 	// the offsets themselves.
 	Entries int `json:"entries"`

@@ -205,25 +205,3 @@ func quote(s string) string {
 	}
 	return string(append(b, '"'))
 }
-
-// WriteCSV writes targets, of any number of brokers, as CSV with a head line.
-func WriteCSV(w io.Writer, targets iter.Seq[offset.Target]) error {
-	b := bufio.NewWriter(w)
-	fmt.Fprintln(b, csvHead)
-	for t := range targets {
-		k := &t.Key
-		fmt.Fprintf(b, "%s,%s,%s,%d,%d\n", csvField(k.Group), csvField(k.Topic), csvField(k.Broker), k.QueueID, t.Offset)
-	}
-	if err := b.Flush(); err != nil {
-		return fmt.Errorf("writing the offset file: %w", err)
-	}
-	return nil
-}
-
-// csvField quotes a name where it needs it.
-func csvField(s string) string {
-	if strings.ContainsAny(s, ",\"\r\n") || strings.TrimSpace(s) != s {
-		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
-	}
-	return s
-}

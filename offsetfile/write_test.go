@@ -188,7 +188,7 @@ func TestCSVRefusesAndSkips(t *testing.T) {
 		line, column int
 		words        string
 	}{
-		{"group,topic,queue,offset\n", 1, 1, "the first line"},
+		{"group,topic,queue,offset\n", 1, 1, "the line that names the columns"},
 		{csvHead + "\ng,t,,0\n", 2, 1, "4 fields"},
 		{csvHead + "\ng,t,,0,1,2\n", 2, 1, "6 fields"},
 		{csvHead + "\n\ng,t,,0,1.5\n", 3, 8, "fraction"},
