@@ -131,16 +131,15 @@ func (f *founding) checkData() error {
 	return nil
 }
 
-// wayBack names the commands that bring in a member whose data is gone. It has
-// to run while it is added, which it does without --initial-cluster. emptied
-// says that the folder must be emptied, so that its id will be another.
+// wayBack names the commands that bring in a member whose data is gone; it must
+// run while it is added. emptied says that the folder must be emptied, so that
+// its id will be another.
 func (f *founding) wayBack(emptied bool) string {
-	name, _, _ := strings.Cut(f.identity.id(), "/")
-	first := fmt.Sprintf("A member without its data comes back as a new one. Run on any member that is up:\n  tidemark cluster remove %s --execute\nthen start this node again without --initial-cluster, ", name)
+	remove := fmt.Sprintf("A member without its data comes back as a new one. Run on any member that is up:\n  tidemark cluster remove %s --execute\n", f.name())
 	if emptied {
-		return first + "with an empty data folder, and run the command that it then names:\n  tidemark cluster add"
+		return remove + "then start this node again with an empty data folder, and run the command that its log names:\n  tidemark cluster add"
 	}
-	return first + fmt.Sprintf("with its data folder as it is, and run:\n  tidemark cluster add %s %s --execute", f.identity.id(), f.peer)
+	return remove + fmt.Sprintf("  tidemark cluster add %s %s --execute\nand have this node run, with its data folder as it is, while it is added: where nothing starts it again by itself, start it without --initial-cluster.", f.identity.id(), f.peer)
 }
 
 // lookForTwin asks the own advertised address who is there, again until it has

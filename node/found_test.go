@@ -201,7 +201,7 @@ func twoCommands(t *testing.T, err error, n *trialNode) {
 	t.Helper()
 	for _, want := range []string{
 		"tidemark cluster remove " + n.name + " --execute\n",
-		"again without --initial-cluster, with its data folder as it is",
+		"with its data folder as it is", "start it without --initial-cluster",
 		"tidemark cluster add " + n.identity.id() + " " + n.name + ":7412 --execute",
 	} {
 		if !errors.Is(err, offset.ErrDenied) && !errors.Is(err, offset.ErrDamaged) || !strings.Contains(err.Error(), want) {

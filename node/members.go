@@ -110,6 +110,9 @@ func (r *replica) addMember(ctx context.Context, id, address string) error {
 	if len(servers) >= offset.MaxMembers {
 		return offset.Errorf(offset.ErrLimit, "the cluster has %d members, which is the most", len(servers))
 	}
+	if err := r.moveSelf(ctx); err != nil { // whoever comes shall find this member
+		return err
+	}
 	if err := r.fit(ctx, id, address); err != nil {
 		return err
 	}
@@ -118,7 +121,7 @@ func (r *replica) addMember(ctx context.Context, id, address string) error {
 
 // fit asks the member to be what it shall be added as.
 func (r *replica) fit(ctx context.Context, id, address string) error {
-	hello, err := r.peer.To("", address).Hello(ctx)
+	hello, err := r.meet(ctx, address)
 	if err != nil {
 		return offset.Errorf(offset.ErrInvalid, "nobody answers at %s: %v; start the member first, and name the address that it advertises", address, err)
 	}
@@ -131,6 +134,34 @@ func (r *replica) fit(ctx context.Context, id, address string) error {
 		return offset.Errorf(offset.ErrLevel, "%s reads format levels up to %d, the cluster is at %d; run a newer build there", id, hello.MaxLevel, level)
 	}
 	return nil
+}
+
+// meetTime is how long a member that shall be added is called again while it
+// does not answer: one that its service manager starts again and again, since it
+// has not been added yet, is away for a moment each time.
+const meetTime = 4 * time.Second
+
+// meet asks who is at address, until somebody answers, within meetTime and most
+// of the deadline, so that the caller hears why not.
+func (r *replica) meet(ctx context.Context, address string) (hello peer.Hello, err error) {
+	bound := meetTime
+	if d, ok := ctx.Deadline(); ok {
+		bound = min(bound, time.Until(d)*3/4)
+	}
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	for {
+		h, failed := r.peer.To("", address).Hello(ctx)
+		if failed == nil || offset.CodeOf(failed) != offset.CodeUnreachable {
+			return h, failed
+		}
+		if err == nil || ctx.Err() == nil { // the end of the wait says less than what came before
+			err = failed
+		}
+		if pause(ctx, 100*time.Millisecond); ctx.Err() != nil {
+			return h, err
+		}
+	}
 }
 
 // changeTime is how long a change of the configuration may wait to be begun.

@@ -139,7 +139,7 @@ func TestAWipedMemberComesBackAsANewOne(t *testing.T) {
 	wiped.Start()
 	err := wiped.Wait()
 	if err == nil || !strings.Contains(err.Error(), "cluster remove") || !strings.Contains(err.Error(), "cluster add") ||
-		!strings.Contains(err.Error(), "again without --initial-cluster") { // done below, and added while it runs
+		!strings.Contains(err.Error(), "start it without --initial-cluster") { // done below, and added while it runs
 		t.Fatalf("the wiped member's Run returned %v, want what brings it in", err)
 	}
 	if _, err := leader.Node().RemoveMember(within(t, incluster.Patience), incluster.Operator, old); err != nil {
@@ -157,6 +157,44 @@ func TestAWipedMemberComesBackAsANewOne(t *testing.T) {
 	}
 	leader.MustCommit(k, 2)
 	wiped.MustRead(k, linearizable, 2)
+}
+
+// TestAWipedMemberThatIsStartedAgainAndAgain, as a service manager does, with
+// the options of a founder: the two commands that its log names bring it in.
+func TestAWipedMemberThatIsStartedAgainAndAgain(t *testing.T) {
+	c := incluster.Start(t, 3)
+	leader := c.Leader()
+	k := incluster.Key("g", 1)
+	leader.MustCommit(k, 1)
+	wiped := c.Followers(leader)[0]
+	old := wiped.ID()
+	wiped.Stop()
+	wiped.Wipe()
+	wiped.Start()
+	c.Until("the wiped member has an id", func() bool { return wiped.ID() != "" })
+	id := wiped.ID()
+	if err := wiped.Wait(); err == nil || !strings.Contains(err.Error(), "tidemark cluster add "+id) {
+		t.Fatalf("the wiped member's Run returned %v, want what brings it in", err)
+	}
+	if _, err := leader.Node().RemoveMember(within(t, incluster.Patience), incluster.Operator, old); err != nil {
+		t.Fatal(err)
+	}
+	added := make(chan error, 1)
+	go func() { // while it does not run
+		_, err := leader.Node().AddMember(within(t, incluster.Patience), incluster.Operator, id, wiped.Config.AdvertisePeer)
+		added <- err
+	}()
+	select {
+	case err := <-added:
+		t.Fatalf("the command has not waited for the member: %v", err)
+	case <-time.After(200 * time.Millisecond): // that the service manager takes
+	}
+	wiped.Start()
+	if err := <-added; err != nil {
+		t.Fatal(err)
+	}
+	c.WaitReady(wiped)
+	wiped.MustRead(k, local, 1)
 }
 
 // TestAnUnknownEntryLatchesAMember: whoever cannot read an entry stops, says

@@ -16,26 +16,24 @@ import (
 // one of them is reached changes, so no quorum does.
 func (r *replica) moveHere(ctx context.Context) {
 	for ctx.Err() == nil {
-		was, ok := r.misplaced()
-		if !ok {
-			return
-		}
-		err := r.change(func() error { return r.moveSelf(ctx, was) })
-		switch offset.CodeOf(err) {
+		switch err := r.change(func() error { return r.moveSelf(ctx) }); offset.CodeOf(err) {
 		case offset.CodeOK:
-			r.config.Logger.Info("this member's address has changed in the cluster", "from", was.Address, "to", r.config.AdvertisePeer)
 			return
 		case offset.CodeInvalid:
-			r.config.Logger.Error("this member's address stays what it was", "address", was.Address, "reason", err)
+			r.config.Logger.Error("this member's address in the cluster stays what it was", "reason", err)
 			return
 		}
 		pause(ctx, 100*time.Millisecond)
 	}
 }
 
-// moveSelf proposes the change, unless the address is another's, or somebody
-// with this member's identity answers at the old one.
-func (r *replica) moveSelf(ctx context.Context, was raft.Server) error {
+// moveSelf proposes the change where one is due, unless the address is
+// another's, or somebody with this member's identity answers at the old one.
+func (r *replica) moveSelf(ctx context.Context) error {
+	was, ok := r.misplaced()
+	if !ok {
+		return nil
+	}
 	to := raft.ServerAddress(r.config.AdvertisePeer)
 	for _, s := range r.servers() {
 		if s.Address == to && s.ID != was.ID {
@@ -45,7 +43,11 @@ func (r *replica) moveSelf(ctx context.Context, was raft.Server) error {
 	if err := r.left(ctx, was); err != nil {
 		return err
 	}
-	return changed(await(ctx, r.raft.AddVoter(was.ID, to, 0, r.changeTime(ctx))))
+	if err := changed(await(ctx, r.raft.AddVoter(was.ID, to, 0, r.changeTime(ctx)))); err != nil {
+		return err
+	}
+	r.config.Logger.Info("this member's address has changed in the cluster", "from", was.Address, "to", to)
+	return nil
 }
 
 // misplaced returns this member as the configuration has it, if that is at

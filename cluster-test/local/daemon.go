@@ -3,6 +3,7 @@ package local
 import (
 	"bytes"
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -28,7 +29,7 @@ type Daemon struct {
 func (c *Cluster) Daemon(args ...string) *Daemon {
 	c.TB.Helper()
 	d := &Daemon{cmd: exec.Command(filepath.Join(c.Bin, "tidemarkd"), args...), done: make(chan struct{})}
-	d.cmd.Env = cleanEnv()
+	d.cmd.Env = append(cleanEnv(), c.env...)
 	d.cmd.Stdout, d.cmd.Stderr = d, d
 	if err := d.cmd.Start(); err != nil {
 		c.TB.Fatal(err)
@@ -86,10 +87,14 @@ func (d *Daemon) Wait(tb testing.TB) int {
 // Stop ends it as a service manager does, and returns its exit code.
 func (d *Daemon) Stop(tb testing.TB) int {
 	tb.Helper()
-	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, errEnded) {
+	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		tb.Fatal(err)
 	}
 	return d.Wait(tb)
 }
 
-var errEnded = syscall.ESRCH
+// Kill ends it as a crash does, and waits for that.
+func (d *Daemon) Kill() {
+	_ = d.cmd.Process.Kill() // it may have ended
+	<-d.done
+}

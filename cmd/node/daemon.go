@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -51,7 +52,7 @@ func (d *daemon) run() error {
 	}
 	d.announce()
 	if err := d.supervise(); err != nil && !errors.Is(err, errSignal) {
-		return &logged{err, d.log}
+		return &logged{err, d.log, d.set.LogFormat == "json"}
 	}
 	d.log.Info("stopped")
 	return nil
@@ -196,7 +197,8 @@ func (d *daemon) supervise() error {
 	var parts run.Group
 	stopping := make(chan struct{})
 	parts.Add(func() error { return d.awaitSignal(ctx) }, func(err error) {
-		d.log.Info("stopping", "cause", oneLine(err.Error()))
+		first, _, _ := strings.Cut(err.Error(), "\n") // the rest follows when all has ended
+		d.log.Info("stopping", "cause", oneLine(first))
 		close(stopping)
 		cancel()
 	})

@@ -50,6 +50,8 @@ func wrong(option, format string, args ...any) error {
 type logged struct {
 	err error
 	log hclog.Logger
+	// json: the log is for programs.
+	json bool
 }
 
 // Error gives the cause.
@@ -59,13 +61,23 @@ func (e *logged) Error() string { return e.err.Error() }
 func (e *logged) Unwrap() error { return e.err }
 
 // tell says why the program ends: in the log, in its form, once that has
-// begun; else in a line of its own.
+// begun; else in a line of its own. What an error has on further lines, such as
+// commands to be copied, stands on lines of its own too; a log in JSON has it in one.
 func tell(errs io.Writer, err error) {
-	if l := (*logged)(nil); errors.As(err, &l) {
+	l := (*logged)(nil)
+	if !errors.As(err, &l) {
+		fmt.Fprintf(errs, "tidemarkd: %s\n", oneLine(err.Error()))
+		return
+	}
+	if l.json {
 		l.log.Error("the member has ended", "cause", oneLine(err.Error()), "exit_code", exitCode(err))
 		return
 	}
-	fmt.Fprintf(errs, "tidemarkd: %s\n", oneLine(err.Error()))
+	lines := strings.Split(err.Error(), "\n")
+	l.log.Error("the member has ended", "cause", oneLine(lines[0]), "exit_code", exitCode(err))
+	for _, line := range lines[1:] {
+		l.log.Error(oneLine(line))
+	}
 }
 
 // exitCode gives the code that the process ends with.

@@ -53,8 +53,9 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// An error is one line, whatever it holds, and goes to one place.
-func TestErrorsAreOneLine(t *testing.T) {
+// An error goes to one place: in one line, but for a log that people read,
+// where what is to be copied stands on lines of its own.
+func TestErrorsAreTold(t *testing.T) {
 	var out, log bytes.Buffer
 	tell(&out, errors.New("a\nb"))
 	if out.String() != "tidemarkd: a b\n" {
@@ -62,8 +63,14 @@ func TestErrorsAreOneLine(t *testing.T) {
 	}
 	out.Reset()
 	l := newLogger(&log, &settings{options: options{LogLevel: "info", LogFormat: "json"}})
-	tell(&out, &logged{&node.Stopped{Code: 72, Err: errors.New("a\nb")}, l})
+	tell(&out, &logged{&node.Stopped{Code: 72, Err: errors.New("a\nb")}, l, true})
 	if out.Len() != 0 || !strings.Contains(log.String(), `"cause":"a b"`) || !strings.Contains(log.String(), `"exit_code":72`) {
 		t.Errorf("told %q, logged %q", out.String(), log.String())
+	}
+	log.Reset()
+	l = newLogger(&log, &settings{options: options{LogLevel: "info", LogFormat: "text"}})
+	tell(&out, &logged{&node.Stopped{Code: 71, Err: errors.New("it is lost\n  run\tthis")}, l, false})
+	if text := log.String(); !strings.Contains(text, `the member has ended: cause="it is lost" exit_code=71`+"\n") || !strings.HasSuffix(text, "tidemarkd:   run this\n") {
+		t.Errorf("logged %q", text)
 	}
 }

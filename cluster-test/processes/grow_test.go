@@ -1,0 +1,180 @@
+package processes
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/client"
+	"github.com/tidemark-mq/tidemark/cluster-test/ask"
+	"github.com/tidemark-mq/tidemark/cluster-test/effort"
+	"github.com/tidemark-mq/tidemark/cluster-test/load"
+	"github.com/tidemark-mq/tidemark/cluster-test/local"
+)
+
+// growing is a cluster that began as a node of --dev.
+type growing struct {
+	*local.Cluster
+	t      *testing.T
+	random *rand.Rand
+	home   string // where --dev keeps its state
+	data   string // where the folder goes
+	// running are the daemons by name; args what each is started with.
+	running map[string]*local.Daemon
+	args    map[string][]string
+	load    *load.Load
+}
+
+// at is an address of a node on the machine that it moves to.
+func at(addr string) string { return strings.Replace(addr, "127.0.0.1", "127.0.0.2", 1) }
+
+// grow prepares it: n1 is named dev, begins at 127.0.0.1 and moves to 127.0.0.2.
+func grow(t *testing.T) *growing {
+	home := filepath.Join(t.TempDir(), "state")
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	g := &growing{
+		Cluster: local.New(t, 3, local.Env("XDG_STATE_HOME", home)), t: t, random: rand.New(rand.NewPCG(seed, 0)),
+		home: home, data: t.TempDir(), running: map[string]*local.Daemon{}, args: map[string][]string{},
+	}
+	g.args["dev"] = []string{"--dev", "--listen", g.API("n1"), "--peer-listen", g.Peer("n1")}
+	for _, n := range []string{"n2", "n3"} {
+		g.args[n] = g.options(n, n)
+	}
+	return g
+}
+
+// options are those of a member that is started with a network.
+func (g *growing) options(name, ports string) []string {
+	return []string{
+		"--name", name, "--data", filepath.Join(g.data, name),
+		"--listen", at(g.API(ports)), "--peer-listen", at(g.Peer(ports)),
+	}
+}
+
+func (g *growing) start(name string) {
+	g.t.Helper()
+	g.running[name] = g.Daemon(g.args[name]...)
+}
+
+// crash kills a node within d, and starts it again.
+func (g *growing) crash(name string, d time.Duration) {
+	time.Sleep(time.Duration(g.random.Int64N(int64(d)))) // anywhere in what goes on
+	g.running[name].Kill()
+	g.start(name)
+}
+
+// endpoints are all that the cluster has had and will have.
+func (g *growing) endpoints() []string {
+	return []string{g.API("n1"), at(g.API("n1")), at(g.API("n2")), at(g.API("n3"))}
+}
+
+func (g *growing) dial() *client.Client {
+	cl, err := client.New(g.endpoints())
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.t.Cleanup(func() { _ = cl.Close() })
+	return cl
+}
+
+// tidemark runs a command again until it is done, as an operator would, while
+// crash happens to a node.
+func (g *growing) tidemark(crashing string, args ...string) {
+	g.t.Helper()
+	for range effort.Of(1, 5) {
+		crashed := make(chan struct{})
+		go func() {
+			defer close(crashed)
+			g.crash(crashing, 60*time.Millisecond)
+		}()
+		r := g.try(args...)
+		g.t.Logf("%s, while %s crashes: %d %s", strings.Join(args, " "), crashing, r.Code, strings.TrimSpace(r.Err))
+		<-crashed
+	}
+	ask.Until(g.t, strings.Join(args, " "), func() bool { return g.try(args...).Code == 0 })
+}
+
+func (g *growing) try(args ...string) local.Result {
+	endpoints := strings.Join(g.endpoints()[1:], ",")
+	return g.TidemarkAt(ask.Within(g.t, ask.Patience), endpoints, append([]string{"--timeout", "3s"}, append(args, "--execute")...)...)
+}
+
+// id waits for what a node calls itself.
+func (g *growing) id(ports string) (id string) {
+	node := ask.New(ports, at(g.API(ports)), nil)
+	ask.Until(g.t, ports+" has an id", func() bool {
+		s, err := node.Status(ask.Within(g.t, time.Second))
+		id = s.NodeID
+		return err == nil && id != ""
+	})
+	return id
+}
+
+// move has the folder and the address of dev change, with crashes on the way.
+func (g *growing) move() {
+	g.running["dev"].Kill()
+	if err := os.Rename(filepath.Join(g.home, "tidemark-dev"), filepath.Join(g.data, "dev")); err != nil {
+		g.t.Fatal(err)
+	}
+	g.args["dev"] = g.options("dev", "n1")
+	g.start("dev")
+	for range effort.Of(3, 20) {
+		g.crash("dev", 700*time.Millisecond) // an election takes 300 to 600
+	}
+	dev := ask.New("dev", at(g.API("n1")), nil)
+	ask.Until(g.t, "dev is known at its new address", func() bool {
+		s, err := dev.Status(ask.Within(g.t, time.Second))
+		return err == nil && len(s.Members) == 1 && s.Members[0].Peer == at(g.Peer("n1")) && s.NotReady == ""
+	})
+}
+
+// TestFromDevToThree: a node that was begun with --dev becomes a cluster of
+// three under load, killed at each step, and every acknowledged offset is there.
+func TestFromDevToThree(t *testing.T) {
+	g := grow(t)
+	g.start("dev")
+	l := load.Start(t, g.dial, load.Shape{Consumers: 4, Pace: 5 * time.Millisecond})
+	l.More(3)
+	g.crash("dev", time.Millisecond)
+	l.More(3)
+	g.move()
+	l.More(3)
+	for _, n := range []string{"n2", "n3"} {
+		g.start(n)
+		g.tidemark(n, "cluster", "add", g.id(n), at(g.Peer(n)))
+		l.More(1)
+	}
+	g.tidemark("dev", "cluster", "promote", "n2")
+	l.More(1)
+	g.tidemark("n2", "cluster", "promote", "n3")
+	l.More(3)
+	var nodes []*ask.Node
+	for _, n := range []string{"n1", "n2", "n3"} {
+		nodes = append(nodes, ask.New(n, at(g.API(n)), nil))
+	}
+	leader := ""
+	ask.Until(t, "there are three voters", func() bool {
+		s, err := nodes[2].Status(ask.Within(t, time.Second))
+		leader = ""
+		voters := 0
+		for _, m := range s.Members {
+			if m.Voter {
+				voters++
+			}
+			if m.Leader {
+				leader, _, _ = strings.Cut(m.ID, "/")
+			}
+		}
+		return err == nil && voters == 3 && leader != ""
+	})
+	g.running[leader].Kill()
+	l.More(3) // three bear the loss of one
+	g.start(leader)
+	l.More(1)
+	l.Check(nodes)
+	t.Logf("%d offsets were acknowledged", l.Acknowledged())
+}
