@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,25 +16,34 @@ import (
 
 // app is the command line.
 type app struct {
-	Endpoints []string      `help:"API addresses (host:port) of members; any one will do." env:"TIDEMARK_ENDPOINTS" default:"127.0.0.1:7411" sep:"," placeholder:"HOST:PORT,…"`
+	Endpoints []string      `help:"API addresses (host:port) of members; any one will do. Without, those of the context in use, or 127.0.0.1:7411." env:"TIDEMARK_ENDPOINTS" sep:"," placeholder:"HOST:PORT"`
+	Context   string        `help:"Saved context whose endpoints are asked (see \"tidemark contexts\")." env:"TIDEMARK_CONTEXT" placeholder:"NAME"`
 	Timeout   time.Duration `help:"How long one call may take, retries included." env:"TIDEMARK_TIMEOUT" default:"10s"`
 	Output    string        `help:"Form of the results: ${enum}. 64-bit numbers are strings in json and yaml." short:"o" enum:"table,json,yaml" default:"table"`
 
-	Get     getCmd     `cmd:"" help:"Show the offsets of a group, a topic or a queue."`
-	Commit  commitCmd  `cmd:"" help:"Commit one offset, as a consumer does: it raises, and never lowers."`
-	Group   groupCmd   `cmd:"" help:"List, describe and remove consumer groups."`
-	Import  importCmd  `cmd:"" help:"Bring in the offsets of a consumerOffset.json or CSV file."`
-	Export  exportCmd  `cmd:"" help:"Write offsets to a consumerOffset.json or CSV file."`
-	Cluster clusterCmd `cmd:"" help:"Look at the cluster, and change its members."`
-	Dump    dumpCmd    `cmd:"" help:"Show what the files of a stopped node hold."`
-	Version versionCmd `cmd:"" help:"Show the version of this program."`
+	Get      getCmd      `cmd:"" help:"Show the offsets of a group, a topic or a queue."`
+	Commit   commitCmd   `cmd:"" help:"Commit one offset, as a consumer does: it raises, and never lowers."`
+	Group    groupCmd    `cmd:"" help:"Look at consumer groups, and move, copy and remove their offsets."`
+	Topic    topicCmd    `cmd:"" help:"List topics, and the groups of a topic."`
+	Import   importCmd   `cmd:"" help:"Bring in the offsets of a consumerOffset.json or CSV file."`
+	Export   exportCmd   `cmd:"" help:"Write offsets to a consumerOffset.json or CSV file."`
+	Cluster  clusterCmd  `cmd:"" help:"Look at the cluster, and change its members."`
+	Contexts contextsCmd `cmd:"" help:"Save the endpoints of clusters under names."`
+	Dump     dumpCmd     `cmd:"" help:"Show what the files of a stopped node hold."`
+	Version  versionCmd  `cmd:"" help:"Show the version of this program."`
 }
 
-// streams are where a run writes to.
+// streams are what a run has of the machine: where it writes to, and more.
 type streams struct {
 	out, err io.Writer
 	// terminal tells whether err is one.
 	terminal bool
+	// wall is the clock; nil: the machine's.
+	wall func() time.Time
+	// saved is the file of saved contexts; empty: the user's own.
+	saved string
+	// open connects to RocketMQ's brokers; nil: over TCP.
+	open opener
 }
 
 // cluster is what the commands need of a client.
@@ -62,6 +72,7 @@ func dial(endpoints []string) (cluster, error) { return client.New(endpoints) }
 type session struct {
 	streams
 	cluster
+	connect dialer
 	ctx     context.Context
 	timeout time.Duration
 	format  string
@@ -77,22 +88,29 @@ func (s *session) note(format string, args ...any) {
 	fmt.Fprintf(s.err, format+"\n", args...)
 }
 
+// newParser makes the parser of the command line; exit is called after a help text.
+func newParser(a *app, st streams, exit func(int)) *kong.Kong {
+	parser, err := kong.New(a,
+		kong.Name("tidemark"),
+		kong.Description("The command line of a Tidemark cluster."),
+		kong.Writers(st.out, st.err),
+		kong.Exit(exit),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
+	)
+	if err != nil {
+		panic("tidemark: the command line is not well formed: " + err.Error())
+	}
+	return parser
+}
+
 // run is one run of the program. It returns the exit code.
 func run(ctx context.Context, args []string, st streams, connect dialer) int {
 	var (
 		a      app
 		helped bool
 	)
-	parser, err := kong.New(&a,
-		kong.Name("tidemark"),
-		kong.Description("The command line of a Tidemark cluster."),
-		kong.Writers(st.out, st.err),
-		kong.Exit(func(int) { helped = true }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
-	)
-	if err != nil {
-		panic("tidemark: the command line is not well formed: " + err.Error())
-	}
+	parser := newParser(&a, st, func(int) { helped = true })
+	args = joined(args)
 	command, err := parser.Parse(args)
 	switch {
 	case helped:
@@ -102,21 +120,23 @@ func run(ctx context.Context, args []string, st streams, connect dialer) int {
 	case a.Timeout <= 0:
 		return usage(st, args, fmt.Errorf("--timeout is %s; it must be above 0", a.Timeout))
 	}
-	s := &session{streams: st, ctx: ctx, timeout: a.Timeout, format: a.Output}
-	return s.finish(s.execute(command, a.Endpoints, connect))
+	s := &session{streams: st, connect: connect, ctx: ctx, timeout: a.Timeout, format: a.Output}
+	return s.finish(s.execute(&a, command))
 }
 
 // offline are the commands that need no cluster.
-func offline(command string) bool {
-	return strings.HasPrefix(command, "dump") || strings.HasPrefix(command, "version")
-}
+var offline = []string{"dump", "version", "contexts"}
 
 // execute connects and runs the command.
-func (s *session) execute(command *kong.Context, endpoints []string, connect dialer) error {
-	if offline(command.Command()) {
+func (s *session) execute(a *app, command *kong.Context) error {
+	if first, _, _ := strings.Cut(command.Command(), " "); slices.Contains(offline, first) {
 		return command.Run(s)
 	}
-	c, err := connect(endpoints)
+	endpoints, err := s.reach(a, command)
+	if err != nil {
+		return err
+	}
+	c, err := s.connect(endpoints)
 	if err != nil {
 		return fmt.Errorf("--endpoints: %w", err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -117,8 +118,34 @@ func (statusCmd) Run(s *session) error {
 // errNoLeader is told where nobody knows who leads.
 var errNoLeader = exitf(exitNoLeader, "no leader is known; a majority of the voters must be up and reach each other")
 
-// look asks one node, then each member it names.
+// look looks at the cluster, for a moment more while a member that has just
+// started or come to lead has not told its address yet.
 func (s *session) look() (*statusResult, error) {
+	soon := time.NewTimer(min(memberPatience, s.timeout))
+	defer soon.Stop()
+	again := time.NewTicker(announcing)
+	defer again.Stop()
+	for {
+		r, err := s.lookOnce()
+		if err != nil || !slices.ContainsFunc(r.Members, func(m memberRow) bool { return m.API == "" }) {
+			return r, err
+		}
+		select {
+		case <-again.C:
+		case <-soon.C:
+			return r, nil
+		case <-s.ctx.Done():
+			return nil, s.ctx.Err()
+		}
+	}
+}
+
+// announcing is how often is looked whether a member has told its address,
+// which takes it an entry of the log.
+const announcing = 100 * time.Millisecond
+
+// lookOnce asks one node, then each member it names.
+func (s *session) lookOnce() (*statusResult, error) {
 	st, err := s.statusOf("", s.timeout)
 	if err != nil {
 		return nil, err

@@ -279,13 +279,6 @@ func TestOutputForms(t *testing.T) {
 	if len(j.Keys) != 1 || j.Keys[0] != y.Keys[0] || j.Keys[0].Offset != 9223372036854775807 || j.Keys[0].Changed == "" {
 		t.Errorf("json gives %+v, yaml %+v", j, y)
 	}
-	const want = `group g: 1 queue of 1 topic, as of index 2
-TOPIC  BROKER  QUEUE  OFFSET               EPOCH  INDEX  CHANGED
-t      b       0      9223372036854775807  0      2      2023-11-14T22:13:22Z
-`
-	if r := f.tidemark(t, "group", "describe", "g"); r.out != want {
-		t.Errorf("the table is\n%s\nwant\n%s", r.out, want)
-	}
 	f.tidemark(t, "version", "-o", "json").want(t, 0, `"formatLevel": 1`, "")
 	f.tidemark(t, "version").want(t, 0, "format level 1", "")
 }

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/tidemark-mq/tidemark/node/store"
 	"github.com/tidemark-mq/tidemark/offset"
@@ -149,8 +152,39 @@ func usage(st streams, args []string, err error) int {
 		fmt.Fprintf(st.err, "tidemark: %s\n", oneLine(err))
 		return exitBadInput
 	}
-	fmt.Fprintf(st.err, "tidemark: %s (see \"tidemark --help\")\n", oneLine(err))
+	fmt.Fprintf(st.err, "tidemark: %s (see \"%s --help\")\n", oneLine(err), commandOf(err))
 	return exitUsage
+}
+
+// commandOf gives the command whose help says more of what is wrong with the
+// command line.
+func commandOf(err error) string {
+	var e *kong.ParseError
+	if errors.As(err, &e) && e.Context.Selected() != nil {
+		return e.Context.Selected().FullPath()
+	}
+	return "tidemark"
+}
+
+// numbers are the flags behind which a number below 0 is read: as what is meant,
+// or to be refused for what it is.
+var numbers = []string{"--shift-by", "--to-offset", "--limit"}
+
+// joined puts a number below 0 behind the flag that it belongs to, since the
+// parser would take it for a flag of its own.
+func joined(args []string) []string {
+	list := make([]string, 0, len(args))
+	for i, a := range args {
+		if a == "--" {
+			return append(list, args[i:]...)
+		}
+		if n := len(list); n > 0 && slices.Contains(numbers, list[n-1]) && negative([]string{a}) != "" {
+			list[n-1] += "=" + a
+			continue
+		}
+		list = append(list, a)
+	}
+	return list
 }
 
 // negative returns the first of args that is a negative number and that the

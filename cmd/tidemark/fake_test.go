@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	state "github.com/tidemark-mq/tidemark/fsm/table"
 	"github.com/tidemark-mq/tidemark/offset"
@@ -26,9 +27,22 @@ type fake struct {
 	// calls are the changes of the cluster that were asked for.
 	calls []string
 	acts  []offset.Act
+	// answering: members that joined answer for themselves too.
+	answering bool
+	// before is told of each act before it is applied; nil: nobody.
+	before func()
+	// saved is the file of saved contexts, brokers what RocketMQ answers.
+	saved   string
+	brokers *fakeBrokers
 }
 
 var fakeID = offset.ClusterID{15: 7}
+
+// fakeStart is the time of index 0, in Unix milliseconds; each entry is a second later.
+const fakeStart = 1_700_000_000_000
+
+// fakeNow is an hour later.
+func fakeNow() time.Time { return time.UnixMilli(fakeStart).Add(time.Hour) }
 
 func newFake() *fake {
 	f := &fake{table: state.New(fakeID)}
@@ -43,7 +57,7 @@ func newFake() *fake {
 
 func (f *fake) begin() {
 	f.index++
-	f.table.Begin(f.index, int64(1_700_000_000_000+1000*f.index))
+	f.table.Begin(f.index, int64(fakeStart+1000*f.index))
 }
 
 func (f *fake) enter(ctx context.Context) (func(), error) {
@@ -133,6 +147,9 @@ func (f *fake) Export(ctx context.Context, l offset.List, yield func(offset.Page
 }
 
 func (f *fake) Act(ctx context.Context, a offset.Act) (r offset.ActResult, m offset.Meta, err error) {
+	if f.before != nil {
+		f.before()
+	}
 	unlock, err := f.enter(ctx)
 	if err != nil {
 		return r, m, err
@@ -167,10 +184,19 @@ func (f *fake) Status(ctx context.Context, addr string) (st offset.Status, err e
 		return st, err
 	}
 	defer unlock()
-	if addr != "" && addr != "h1:7411" {
+	other := addr != "" && addr != "h1:7411"
+	if other && !f.answering {
 		return st, offset.Errorf(offset.ErrUnreachable, "%s", addr)
 	}
 	st = f.status
+	if other {
+		st.State = "follower"
+		for _, m := range st.Members {
+			if m.API == addr {
+				st.NodeID = m.ID
+			}
+		}
+	}
 	leader := st.Meta.Leader
 	st.Meta = f.meta()
 	if st.State != "leader" {
@@ -243,6 +269,33 @@ func (f *fake) all() string {
 	return b.String()
 }
 
+// fakeBrokers are RocketMQ's brokers: each of their queues has the messages 10
+// to 99, one a minute since fakeStart.
+type fakeBrokers struct {
+	// down answers every call with this error.
+	down error
+}
+
+func (b *fakeBrokers) open(context.Context, string) (brokers, error) { return b, b.down }
+
+func (b *fakeBrokers) MinOffset(context.Context, offset.MessageQueue) (int64, error) {
+	return 10, b.down
+}
+
+func (b *fakeBrokers) MaxOffset(_ context.Context, mq offset.MessageQueue) (int64, error) {
+	if mq.Broker == "" {
+		return 0, offset.Errorf(offset.ErrNotFound, "no broker is named for %s", mq.Topic)
+	}
+	return 100, b.down
+}
+
+func (b *fakeBrokers) SearchOffset(_ context.Context, _ offset.MessageQueue, at time.Time) (int64, error) {
+	n := int64(10 + at.Sub(time.UnixMilli(fakeStart))/time.Minute)
+	return min(max(n, 10), 100), b.down
+}
+
+func (b *fakeBrokers) Close() error { return nil }
+
 func key(group, topic, broker string, queue int32) offset.Key {
 	return offset.Key{Group: group, MessageQueue: offset.MessageQueue{Topic: topic, Broker: broker, QueueID: queue}}
 }
@@ -261,7 +314,11 @@ func (f *fake) tidemark(t *testing.T, args ...string) ran {
 
 func (f *fake) tidemarkCtx(ctx context.Context, args ...string) ran {
 	var out, errs bytes.Buffer
-	code := run(ctx, args, streams{out: &out, err: &errs}, func([]string) (cluster, error) { return f, nil })
+	st := streams{out: &out, err: &errs, wall: fakeNow, saved: f.saved}
+	if f.brokers != nil {
+		st.open = f.brokers.open
+	}
+	code := run(ctx, args, st, func([]string) (cluster, error) { return f, nil })
 	return ran{code, out.String(), errs.String()}
 }
 

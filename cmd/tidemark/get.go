@@ -24,14 +24,14 @@ func (r *keysResult) table(t *table) { keysTable(t, r.Keys) }
 
 // Run shows the keys that the arguments select; none is exit code 7.
 func (c *getCmd) Run(s *session) error {
-	rows, m, err := s.groupKeys(c.list(), c.Queue)
+	states, m, err := s.groupKeys(c.list(), c.Queue)
 	if err != nil {
 		return err
 	}
-	if len(rows) == 0 {
+	if len(states) == 0 {
 		return offset.Errorf(offset.ErrNoOffset, "%s has committed nothing there; \"tidemark group describe\" shows what it has", shown(c.Group))
 	}
-	return s.print(&keysResult{c.Group, m.Index, rows})
+	return s.print(&keysResult{c.Group, m.Index, rowsOf(states)})
 }
 
 func (c *getCmd) list() offset.List {
@@ -49,7 +49,7 @@ func keyList(group, topic string, broker *string, at offset.ReadAt) offset.List 
 
 // groupKeys reads the keys that a list selects, of one queue id or, if it is
 // empty, of all.
-func (s *session) groupKeys(l offset.List, queue string) (rows []keyRow, m offset.Meta, err error) {
+func (s *session) groupKeys(l offset.List, queue string) (states []offset.KeyedState, m offset.Meta, err error) {
 	id := int64(-1)
 	if queue != "" {
 		if id, err = number("queue", queue, 32); err != nil {
@@ -62,10 +62,10 @@ func (s *session) groupKeys(l offset.List, queue string) (rows []keyRow, m offse
 	m, err = s.listAll(l, func(p offset.Page) error {
 		for _, k := range p.Keys {
 			if id < 0 || int64(k.Key.QueueID) == id {
-				rows = append(rows, rowOf(k.Key, k.KeyState))
+				states = append(states, k)
 			}
 		}
 		return nil
 	})
-	return rows, m, err
+	return states, m, err
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -15,7 +17,7 @@ var update = flag.Bool("update", false, "write the files of testdata/golden anew
 
 // story is a series of runs of the program on a cluster that is empty at first.
 // Its record is testdata/golden/NAME.txt: of each run the command line, the exit
-// code, and what came out, byte for byte.
+// code, and what came out, byte for byte; random ids are numbered.
 //
 // The record is made on the cluster in memory, where indexes and times are the
 // same each time. On a cluster with raft, disks and connections the same runs
@@ -94,17 +96,17 @@ func (s *telling) set(n int64, keys ...offset.Key) {
 
 // TestGolden tells each story on the cluster in memory, and compares byte for byte.
 func TestGolden(t *testing.T) {
-	for _, st := range stories {
+	for _, st := range append(stories, helpStories()...) {
 		t.Run(st.name, func(t *testing.T) {
 			f := newFake()
 			s := &telling{T: t, cluster: f, fake: f, exec: f.tidemark}
 			st.tell(s)
-			path := goldenFile(st.name)
+			path, got := goldenFile(st.name), numbered(s.record.String())
 			if *update {
-				write(t, path, s.record.String())
+				write(t, path, got)
 			}
-			if want := readFile(t, path); s.record.String() != want {
-				t.Errorf("%s is not what the program prints; see what changed by running the test again with -update\n%s", path, firstDifference(want, s.record.String()))
+			if want := readFile(t, path); got != want {
+				t.Errorf("%s is not what the program prints; see what changed by running the test again with -update\n%s", path, firstDifference(want, got))
 			}
 		})
 	}
@@ -117,7 +119,7 @@ func TestGoldenFilesAreAllTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := map[string]bool{}
-	for _, st := range stories {
+	for _, st := range append(stories, helpStories()...) {
 		told[goldenFile(st.name)] = true
 	}
 	for _, f := range files {
@@ -125,6 +127,32 @@ func TestGoldenFilesAreAllTold(t *testing.T) {
 			t.Errorf("no story tells %s", f)
 		}
 	}
+}
+
+// helpStories are the help texts, one for each command that there is.
+func helpStories() []story {
+	var list []story
+	for _, leaf := range newParser(&app{}, streams{out: io.Discard, err: io.Discard}, nil).Model.Leaves(false) {
+		words := strings.Fields(leaf.FullPath())[1:]
+		list = append(list, story{name: "help-" + strings.Join(words, "-"), apart: true, tell: func(s *telling) {
+			s.tidemark(append(words, "--help")...)
+		}})
+	}
+	return list
+}
+
+// randomID is an id that is drawn at random.
+var randomID = regexp.MustCompile(`\b[0-9a-f]{32}\b`)
+
+// numbered replaces random ids by numbers, in the order in which they come.
+func numbered(record string) string {
+	ids := map[string]string{}
+	return randomID.ReplaceAllStringFunc(record, func(id string) string {
+		if ids[id] == "" {
+			ids[id] = fmt.Sprintf("%032x", len(ids)+1)
+		}
+		return ids[id]
+	})
 }
 
 func goldenFile(name string) string { return filepath.Join("testdata", "golden", name+".txt") }

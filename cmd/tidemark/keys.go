@@ -31,6 +31,14 @@ func rowOf(k offset.Key, s offset.KeyState) keyRow {
 	}
 }
 
+func rowsOf(states []offset.KeyedState) []keyRow {
+	rows := make([]keyRow, len(states))
+	for i, st := range states {
+		rows[i] = rowOf(st.Key, st.KeyState)
+	}
+	return rows
+}
+
 // keysTable shows keys; the group is named above it.
 func keysTable(t *table, rows []keyRow) {
 	t.row("TOPIC", "BROKER", "QUEUE", "OFFSET", "EPOCH", "INDEX", "CHANGED", "")

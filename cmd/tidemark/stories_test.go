@@ -1,28 +1,24 @@
 package main
 
-// stories are all that golden files record, by command.
+// stories are all that golden files record, by command; the help texts come
+// beside them.
 var stories = []story{
 	{name: "get", tell: tellGet},
+	{name: "commit", tell: tellCommit},
 	{name: "group-list", tell: tellGroupList},
-}
-
-func tellGet(s *telling) {
-	s.set(42, key("billing", "orders", "broker-a", 0))
-	s.set(7, key("billing", "orders", "broker-a", 1), key("billing", "refunds", "", 0))
-	s.forms("get", "billing")
-	s.tidemark("get", "billing", "orders", "1", "--broker", "broker-a")
-	s.tidemark("get", "billing", "orders", "1", "--broker", "")
-	s.tidemark("get", "nobody")
-	s.tidemark("get")
-	s.tidemark("get", "--help")
-}
-
-func tellGroupList(s *telling) {
-	s.forms("group", "list")
-	s.set(1, key("billing", "orders", "", 0), key("%RETRY%billing", "orders", "", 0), key("组一", "orders", "", 0))
-	s.forms("group", "list")
-	s.tidemark("group", "list", "--limit", "1")
-	s.tidemark("group", "list", "--topic", "nothing")
-	s.tidemark("group", "list", "--limit=-1")
-	s.tidemark("group", "list", "--help")
+	{name: "group-describe", tell: tellGroupDescribe},
+	{name: "group-describe-lag", tell: tellGroupLag, apart: true},
+	{name: "group-reset", tell: tellGroupReset},
+	{name: "group-reset-broker", tell: tellGroupResetBroker, apart: true},
+	{name: "group-reset-partial", tell: tellGroupResetPartial, apart: true},
+	{name: "group-set", tell: tellGroupSet},
+	{name: "group-clone", tell: tellGroupClone},
+	{name: "group-remove", tell: tellGroupRemove},
+	{name: "group-expire", tell: tellGroupExpire, apart: true},
+	{name: "topic", tell: tellTopic},
+	{name: "contexts", tell: tellContexts, apart: true},
+	{name: "cluster", tell: tellCluster, apart: true},
+	{name: "cluster-unhealthy", tell: tellClusterUnhealthy, apart: true},
+	{name: "names", tell: tellNames},
+	{name: "usage", tell: tellUsage},
 }

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// acting are the flags of a command that moves offsets by an act.
+type acting struct {
+	execute
+	ExpectIndex uint64 `help:"Refuse (exit code 4) if anything of this has moved since that index, such as the one that a run without --execute has named." placeholder:"INDEX"`
+}
+
+// act sends an act with an id of its own.
+func (s *session) act(a offset.Act) (offset.ActResult, error) {
+	if a.ID.IsZero() {
+		a.ID = newID()
+	}
+	ctx, cancel := s.call()
+	defer cancel()
+	r, _, err := s.Act(ctx, a)
+	return r, err
+}
+
+// actOn sends an act that was decided by what was read at its base. An outcome
+// that is unknown can be cleared up by the same command, told to expect that index.
+func (s *session) actOn(a offset.Act) (offset.ActResult, error) {
+	r, err := s.act(a)
+	if errors.Is(err, offset.ErrOutcomeUnknown) {
+		err = fmt.Errorf("%w: look with `tidemark group describe`, or run it again with --expect-index %d, which refuses if it was done", err, a.Base)
+	}
+	return r, err
+}
+
+// newID draws the id of an act.
+func newID() (id offset.ActID) {
+	_, _ = rand.Read(id[:]) // it never fails
+	return id
+}
+
+// expect refuses to go on where one of the keys has moved since index.
+func (a acting) expect(at uint64, states []offset.KeyedState) error {
+	switch {
+	case a.ExpectIndex == 0:
+		return nil
+	case a.ExpectIndex > at:
+		return offset.Errorf(offset.ErrInvalid, "--expect-index %d is ahead of the cluster, which is at index %d", a.ExpectIndex, at)
+	}
+	for _, st := range states {
+		switch p := st.Position; {
+		case p.Index > a.ExpectIndex && p.Index != p.Epoch:
+			return exitf(exitRefused, "%s was committed at index %d, after index %d; look at it again without --execute", st.Key, p.Index, a.ExpectIndex)
+		case max(p.Index, p.Epoch) > a.ExpectIndex:
+			return exitf(exitRefused, "an act at index %d, after index %d, has moved or removed %s; look at it again without --execute", max(p.Index, p.Epoch), a.ExpectIndex, st.Key)
+		}
+	}
+	return nil
+}
+
+// expectNoneGone refuses to go on where an offset of a group was removed since
+// the index expected: what is not there has the index of the last removal as its epoch.
+func (s *session) expectNoneGone(a acting, group string) error {
+	if a.ExpectIndex == 0 {
+		return nil
+	}
+	none := offset.Key{Group: group, MessageQueue: offset.MessageQueue{Topic: "%", QueueID: math.MaxInt32}}
+	st, _, err := s.fetch(none, offset.ReadAt{})
+	if err != nil {
+		return err
+	}
+	if gone := st.Position.Epoch; !st.Exists && gone > a.ExpectIndex {
+		return exitf(exitRefused, "offsets of group %s were removed at index %d, after index %d; look at it again without --execute", shown(group), gone, a.ExpectIndex)
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"path/filepath"
+	"time"
+)
+
+func tellContexts(s *telling) {
+	s.fake.saved = filepath.Join(s.folder(), "tidemark", "contexts.json")
+	s.forms("contexts", "list")
+	s.tidemark("contexts", "show")
+	s.tidemark("contexts", "add", "prod", "n1.example:7411", "n2.example:7411", "n3.example:7411", "--use")
+	s.tidemark("contexts", "add", "test", "t1.example:7411,t2.example:7411")
+	s.forms("contexts", "list")
+	s.tidemark("contexts", "use", "test")
+	s.forms("contexts", "show")
+	s.tidemark("contexts", "show", "prod")
+	s.tidemark("contexts", "add", "prod", "n4.example:7411")
+	s.tidemark("contexts", "add", "prod", "n4.example:7411", "--replace")
+	s.tidemark("contexts", "remove", "test")
+	s.tidemark("contexts", "show")
+	s.tidemark("contexts", "use", "nowhere")
+	s.tidemark("contexts", "remove", "nowhere")
+	s.tidemark("contexts", "add", "prod")
+	write(s.T, s.fake.saved, "{")
+	s.tidemark("contexts", "list")
+	s.tidemark("group", "list")
+}
+
+func tellCluster(s *telling) {
+	s.billing()
+	s.fake.join("n2/bb", true, time.Millisecond)
+	s.fake.join("n3/cc", false, -1)
+	s.fake.answering = true
+	s.forms("cluster", "status")
+	s.forms("cluster", "add", "n4/dd", "n4:7412")
+	for _, args := range [][]string{{"add", "n4/dd", "n4:7412"}, {"promote", "n3/cc"}, {"transfer", "n2"}, {"transfer"}, {"remove", "n3/cc"}} {
+		s.tidemark(append([]string{"cluster"}, args...)...)
+		s.tidemark(append(append([]string{"cluster"}, args...), "--execute")...)
+	}
+	s.forms("cluster", "snapshot")
+	for _, args := range [][]string{{"add", "n4", "n4:7412"}, {"add", "n4/dd", "n4"}, {"add", "n4/dd"}, {"promote", "n9"}, {"promote"}, {"remove", "n9"}, {"remove"}, {"transfer", "n9"}, {"transfer", "n1"}} {
+		s.tidemark(append([]string{"cluster"}, args...)...)
+	}
+}
+
+func tellClusterUnhealthy(s *telling) {
+	s.fake.join("n2/bb", true, time.Minute)
+	s.forms("cluster", "status")
+	s.fake.status.State, s.fake.status.Members[0].Leader = "candidate", false
+	s.tidemark("cluster", "status")
+	s.tidemark("cluster", "transfer")
+}
