@@ -52,7 +52,7 @@ type fakeCluster struct {
 	calls map[string]int
 	keys  int
 	hook  func(keys int)
-	// slow and slowBy are slowFetch's, old is outOfTouch's.
+	// slow and slowBy are slowFetch's, old is behind's.
 	slow   offset.Key
 	slowBy time.Duration
 	old    *offset.Meta
@@ -202,10 +202,9 @@ func (c *fakeCluster) delay(k offset.Key) {
 	time.Sleep(d)
 }
 
-// outOfTouch makes local reads answer, from now on, what is there now.
-func (c *fakeCluster) outOfTouch(age time.Duration) {
+// behind makes local reads answer, from now on, what is there now.
+func (c *fakeCluster) behind() {
 	m := c.state.meta(c.leads())
-	m.Age = age
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.old = &m

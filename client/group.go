@@ -115,12 +115,17 @@ func (c *Client) sendAct(ctx context.Context, addr string, a *offset.Act, ms uin
 
 // Export yields all keys that l selects, from one root of the table, in pages
 // of ascending order; where there are none, one page without keys, for its
-// Meta. It ends with the first error of yield, as it is. It is tried again as long as no page was yielded; a stream that breaks off later
-// is offset.ErrUnreachable, and what was yielded is then not all.
+// Meta. It ends with the first error of yield, as it is. It is tried again as
+// long as no page was yielded; a stream that breaks off later is
+// offset.ErrUnreachable, and what was yielded is then not all. Of l it takes
+// Group, Topic, Broker and At; a filter that only List has is offset.ErrInvalid.
 func (c *Client) Export(ctx context.Context, l offset.List, yield func(offset.Page) error) (err error) {
 	t := trial{op: "export", kind: reading, whole: true, subject: func() string { return quoted(l.Group) }}
 	c.began(&t)
 	defer c.ended(&t, &err)
+	if l.Prefix != "" || l.NewerThan != 0 || l.Pending || l.After != nil || l.Limit != 0 {
+		return c.fail(&t, offset.Errorf(offset.ErrInvalid, "an export has no filter but group, topic and broker; for others, and for pages, use List"), nil)
+	}
 	var stopped error
 	err = c.run(ctx, &t, func(ms uint32) error {
 		e := export{yield: yield}
@@ -160,12 +165,15 @@ func (c *Client) export(ctx context.Context, q *tidemarkv1.ExportRequest, e *exp
 		return err
 	}
 	defer done()
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
 	addr := c.to("")
 	s, err := c.groups(addr).Export(ctx, connect.NewRequest(q))
 	if err != nil {
 		return c.unaryError(addr, err)
 	}
 	defer s.Close()
+	defer giveUp() // before the Close, which would await the rest
 	for s.Receive() {
 		page, total, last, err := wire.FromExportResponse(s.Msg())
 		if err != nil {

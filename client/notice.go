@@ -15,8 +15,6 @@ type acts struct {
 	heard, asked lastAct
 	// answers counts the answers that were heard.
 	answers uint64
-	// stale: the last answer to a ping came from a node out of touch with its leader.
-	stale bool
 }
 
 type lastAct struct {
@@ -116,26 +114,22 @@ func (s *RemoteStore) concerned() (list []watched, act uint64) {
 }
 
 // ping makes sure that something was heard of the cluster in this run of the
-// loop. It costs the node that answers next to nothing; if that turns out to
-// have lost touch with its leader, the next one is linearizable.
+// loop: by a linearizable read of one queue, since a local one could miss an act
+// that was answered before, at a node that is behind.
 func (s *RemoteStore) ping(ctx context.Context, mq offset.MessageQueue, since uint64) error {
 	s.mu.Lock()
-	heard, at := s.acts.answers != since, offset.ReadAt{Level: offset.Local}
-	if s.acts.stale {
-		at.Level = offset.Linearizable
-	}
+	heard := s.acts.answers != since
 	s.mu.Unlock()
 	if heard {
 		return nil
 	}
-	_, meta, err := s.client.Fetch(ctx, at, s.key(mq))
+	_, meta, err := s.client.Fetch(ctx, offset.ReadAt{}, s.key(mq))
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.acts.hear(meta)
-	s.acts.stale = meta.Age > s.set.interval
 	return nil
 }
 

@@ -31,8 +31,14 @@ func newHTTP(set settings) *http.Client {
 		},
 	}
 	t.Protocols.SetUnencryptedHTTP2(true)
+	// A connection that has died without a word is found out, and not used again.
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: unaryPing, PingTimeout: unaryPing}
 	return &http.Client{Transport: t}
 }
+
+// unaryPing is after how long without a frame the other side of a connection is
+// asked for a sign of life, and how long that is awaited.
+const unaryPing = time.Second
 
 // callOptions are those of every unary call.
 func callOptions() []connect.ClientOption {

@@ -1,0 +1,5 @@
+// Package library proves promises of package client on clusters in this
+// process: how late a call comes back after its deadline, and that stores hold
+// under everything being called at once. Durations are those of the reports
+// when SOAK is set, and seconds otherwise.
+package library
