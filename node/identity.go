@@ -84,6 +84,17 @@ func (i *identity) load(name string, beside []string) error {
 	return i.store(memberRecord{Name: name, Member: drawCluster().String()})
 }
 
+// NameIn returns the name of the member whose data folder dir is; "" if it is
+// nobody's yet, or does not exist. It reads only, and needs no lock: a name
+// never changes. The errors are those of Run over the folder.
+func NameIn(dir string) (string, error) {
+	r, err := readMember(filepath.Join(dir, memberFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return r.Name, err
+}
+
 // drawCluster draws 16 random bytes; a member id is as good a draw.
 func drawCluster() (c offset.ClusterID) {
 	rand.Read(c[:]) // never fails

@@ -70,6 +70,24 @@ func TestIdentityIsMintedOnceAndKept(t *testing.T) {
 	}
 }
 
+// TestNameInAFolder is told without opening it.
+func TestNameInAFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	if name, err := NameIn(dir); name != "" || err != nil {
+		t.Errorf("of a folder that is not there: %q, %v", name, err)
+	}
+	mustOpen(t, dir, "n7")
+	if name, err := NameIn(dir); name != "n7" || err != nil {
+		t.Errorf("of one in use: %q, %v", name, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, memberFile), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if name, err := NameIn(dir); name != "" || !errors.Is(err, offset.ErrDamaged) {
+		t.Errorf("of a damaged one: %q, %v", name, err)
+	}
+}
+
 func TestFolderBelongsToOneProcess(t *testing.T) {
 	dir := t.TempDir()
 	i := mustOpen(t, dir, "n1")
