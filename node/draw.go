@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,6 +43,9 @@ func (f *founding) find(ctx context.Context) (done bool, err error) {
 		return f.enter(*cluster)
 	}
 	f.met = time.Time{}
+	if err := f.agree(replies); err != nil {
+		return false, err
+	}
 	switch {
 	case len(missing) > 0:
 		f.tell("waiting for the other founders", missing)
@@ -51,6 +55,32 @@ func (f *founding) find(ctx context.Context) (done bool, err error) {
 		return false, nil
 	}
 	return false, f.draw(replies)
+}
+
+// agree refuses founders that were told other founders than this node, before
+// anything is drawn.
+func (f *founding) agree(replies []reply) error {
+	for _, r := range replies {
+		own := founderList(f.initial)
+		switch theirs := r.hello.Founders; {
+		case r.err != nil || theirs == own:
+		case theirs == "":
+			return offset.Errorf(offset.ErrInvalid, "initial cluster (--initial-cluster): %q at %s was started without one, this node with %s. Start all founders with the same; nothing has been founded yet", r.hello.ID, r.founder.Peer, own)
+		default:
+			return offset.Errorf(offset.ErrInvalid, "initial cluster (--initial-cluster): %q at %s has %q, this node %s. It must be the same on all founders; nothing has been founded yet", r.hello.ID, r.founder.Peer, theirs, own)
+		}
+	}
+	return nil
+}
+
+// founderList is an initial cluster in one form, whatever its order.
+func founderList(initial []Founder) string {
+	var list []string
+	for _, f := range initial {
+		list = append(list, f.Name+"="+f.Peer)
+	}
+	slices.Sort(list)
+	return strings.Join(list, ",")
 }
 
 // knows orders members of a cluster by what their word on this member is
@@ -214,6 +244,9 @@ func (f *founding) hello(from string) peer.Hello {
 	h := peer.Hello{
 		ID: id.id(), Cluster: id.cluster(), Empty: f.empty && !id.started(),
 		MaxLevel: offset.FormatLevel, Level: f.level(), Peer: f.peer, API: f.api,
+	}
+	if h.Cluster.IsZero() {
+		h.Founders = founderList(f.initial)
 	}
 	if id.started() {
 		h.Listed = f.listed(from)

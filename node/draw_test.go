@@ -83,17 +83,47 @@ func TestFoundingFollowsNames(t *testing.T) {
 	})
 }
 
+// Nobody draws while one of the founders has another list, whether it differs
+// in who, where, or in being there at all.
 func TestFoundersThatDisagree(t *testing.T) {
+	for _, x := range []struct {
+		name, says string
+		change     func(*foundingConfig)
+	}{
+		{"one more", "d=d:7412", func(c *foundingConfig) { c.initial = append(c.initial, Founder{"d", "d:7412"}) }},
+		{"another address", "c=cc:7412", func(c *foundingConfig) { c.initial[2].Peer = "cc:7412" }},
+		{"none", "started without one", func(c *foundingConfig) { c.initial = nil }},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tr := newTrial(t)
+				b := tr.start("b", x.change)
+				c := tr.start("c")
+				a := tr.start("a")
+				err := a.refused(10 * time.Second)
+				if !errors.Is(err, offset.ErrInvalid) || !strings.Contains(err.Error(), "--initial-cluster") || !strings.Contains(err.Error(), x.says) {
+					t.Errorf("%v", err)
+				}
+				for _, n := range []*trialNode{a, b, c} {
+					if !n.identity.cluster().IsZero() {
+						t.Errorf("%s was founded all the same", n.name)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A draw that another list would make is refused all the same, as by a node
+// that does not tell its list.
+func TestADrawIsHeldToTheOwnList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := newTrial(t)
-		b := tr.start("b", func(c *foundingConfig) { c.initial = append(c.initial, Founder{"d", "d:7412"}) })
-		tr.start("c")
-		err := tr.start("a").refused(10 * time.Second)
+		b := tr.start("b")
+		draw := peer.Founding{Cluster: drawCluster(), Founders: []peer.Founder{{ID: "a/1", Peer: "a:7412"}, {ID: b.identity.id(), Peer: "b:7412"}}}
+		err := b.found(t.Context(), "a/1", draw)
 		if !errors.Is(err, offset.ErrInvalid) || !strings.Contains(err.Error(), "must be the same on all founders") {
 			t.Errorf("%v", err)
-		}
-		if !b.identity.cluster().IsZero() {
-			t.Error("it was founded all the same")
 		}
 	})
 }

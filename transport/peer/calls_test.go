@@ -205,7 +205,7 @@ func TestStrangersMeet(t *testing.T) {
 		network := newNetwork(t)
 		n1 := start(t, network, "n1", func(_ *Config, n *node) { n.cluster = offset.ClusterID{} })
 		n2 := start(t, network, "n2", func(_ *Config, n *node) { n.cluster = clusterB })
-		want := Hello{ID: "n2/1", Cluster: clusterB, Empty: true, Listed: true, MaxLevel: 3, Level: 2, Peer: "n2:7412", API: "n2:7411"}
+		want := Hello{ID: "n2/1", Cluster: clusterB, Empty: true, Listed: true, MaxLevel: 3, Level: 2, Peer: "n2:7412", API: "n2:7411", Founders: "n1=n1:7412,n2=n2:7412"}
 		n2.fake.hello = func(from string) (Hello, error) {
 			same(t, "from", from, "n1/1")
 			return want, nil

@@ -62,9 +62,13 @@ type Config struct {
 
 	// HandshakeTimeout bounds a handshake, and dialling before it. Default: 2 s.
 	HandshakeTimeout time.Duration
-	// MaxConns is how many incoming connections are kept, those that have not
-	// finished their handshake among them; further ones are closed. Default: 256.
+	// MaxConns is how many incoming connections of members are kept; further
+	// ones are refused. Default: 256.
 	MaxConns int
+	// MaxStrangers is how many others are kept: those that have not finished
+	// their handshake, and those of nodes that belong to no cluster or another. A
+	// further one takes the place of the oldest. Default: 64.
+	MaxStrangers int
 	// MaxCalls is how many calls on one member run at a time; further ones
 	// wait here. Default: 1,024.
 	MaxCalls int
@@ -95,6 +99,7 @@ func (c Config) withDefaults() Config {
 	def(&c.MaxLevel, offset.FormatLevel)
 	def(&c.HandshakeTimeout, 2*time.Second)
 	def(&c.MaxConns, 256)
+	def(&c.MaxStrangers, 64)
 	def(&c.MaxCalls, 1024)
 	def(&c.KeepAlive, time.Second)
 	def(&c.Linger, 3*time.Second)
@@ -116,7 +121,7 @@ func (c Config) validate() error {
 		return offset.Errorf(offset.ErrInvalid, "a peer needs a listener, a dialler, a handler and its cluster")
 	case c.ID == "":
 		return offset.Errorf(offset.ErrInvalid, "a peer needs its member id")
-	case c.MaxConns < 1, c.MaxCalls < 1, c.HandshakeTimeout < 0, c.KeepAlive < 0, c.Linger < 0, c.CallTimeout < 0:
+	case c.MaxConns < 1, c.MaxStrangers < 1, c.MaxCalls < 1, c.HandshakeTimeout < 0, c.KeepAlive < 0, c.Linger < 0, c.CallTimeout < 0:
 		return offset.Errorf(offset.ErrInvalid, "a bound of the raft port is below its least value")
 	}
 	return wire.CheckMemberID("member id", c.ID)

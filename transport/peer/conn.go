@@ -2,6 +2,7 @@ package peer
 
 import (
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,8 @@ type conn struct {
 	// greeting is what the other side said, zero on a connection of our own;
 	// books.introduce sets it.
 	greeting greeting
+	// member: it was admitted; guarded by the books' mu.
+	member bool
 	// heard is when bytes last came, Unix nanoseconds.
 	heard atomic.Int64
 
@@ -48,14 +51,17 @@ func (c *conn) Close() error {
 }
 
 // books hold the connections of a Peer: which there are, and which process of
-// each member they come from.
+// each member they come from. Incoming ones are strangers until they are
+// admitted; the two have bounds of their own, so that strangers take no place of
+// a member's.
 type books struct {
-	mu     sync.Mutex // guards what follows
-	all    map[*conn]struct{}
-	in     int // incoming ones among all, and those in their handshake
-	guests map[string]*guest
-	closed bool
-	empty  chan struct{} // closed once closed is set and all is empty
+	mu        sync.Mutex // guards what follows
+	all       map[*conn]struct{}
+	strangers []*conn // in the order of their coming
+	members   int     // incoming connections that were admitted
+	guests    map[string]*guest
+	closed    bool
+	empty     chan struct{} // closed once closed is set and all is empty
 }
 
 // guest is a member that has incoming connections here.
@@ -68,34 +74,38 @@ func newBooks() *books {
 	return &books{all: make(map[*conn]struct{}), guests: make(map[string]*guest), empty: make(chan struct{})}
 }
 
-// reserve takes room for an incoming connection; free gives it back.
-func (b *books) reserve(most int) bool {
+// enter notes a connection of our own; offset.ErrClosed after shut.
+func (b *books) enter(c *conn) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed || b.in >= most {
-		return false
-	}
-	b.in++
-	return true
+	return b.enterLocked(c)
 }
 
-func (b *books) free() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.in--
-}
-
-// enter notes a connection; offset.ErrClosed after shut.
-func (b *books) enter(c *conn, incoming bool) error {
+func (b *books) enterLocked(c *conn) error {
 	c.heard.Store(time.Now().UnixNano())
-	c.onClose = func() { b.leave(c, incoming) }
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	c.onClose = func() { b.leave(c) }
 	if b.closed {
 		return offset.ErrClosed
 	}
 	b.all[c] = struct{}{}
 	return nil
+}
+
+// receive notes an incoming connection as a stranger. Where there are most
+// already, it returns the one that came first, to be closed: a member's
+// handshake takes milliseconds, so that it is over before its turn comes.
+func (b *books) receive(c *conn, most int) (oldest *conn, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.enterLocked(c); err != nil {
+		return nil, err
+	}
+	if len(b.strangers) >= most {
+		oldest = b.strangers[0]
+		b.strangers = slices.Delete(b.strangers, 0, 1)
+	}
+	b.strangers = append(b.strangers, c)
+	return oldest, nil
 }
 
 // introduce notes what the other side said. It is called once, before anybody
@@ -106,13 +116,14 @@ func (b *books) introduce(c *conn, g greeting) {
 	c.greeting = g
 }
 
-func (b *books) leave(c *conn, incoming bool) {
+func (b *books) leave(c *conn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.all, c)
-	if incoming {
-		b.in--
+	if c.member {
+		b.members--
 	}
+	b.strangers = slices.DeleteFunc(b.strangers, func(o *conn) bool { return o == c })
 	if g := b.guests[c.greeting.id]; g != nil {
 		if delete(g.conns, c); len(g.conns) == 0 {
 			delete(b.guests, c.greeting.id)
@@ -134,10 +145,15 @@ func (b *books) settleLocked() {
 
 // admit notes which process an incoming connection comes from. A second
 // process with the same id is refused while the first is heard; one that has
-// been silent for linger is taken for gone, its connections are closed.
-func (b *books) admit(c *conn, linger time.Duration) error {
+// been silent for linger is taken for gone, its connections are closed. At most
+// most are admitted at a time.
+func (b *books) admit(c *conn, linger time.Duration, most int) error {
 	id, run := c.greeting.id, c.greeting.run
 	b.mu.Lock()
+	if b.members >= most {
+		b.mu.Unlock()
+		return offset.Errorf(offset.ErrBusy, "members have %d connections here, which is the most", most)
+	}
 	g := b.guests[id]
 	var gone []*conn
 	if g != nil && g.run != run {
@@ -157,6 +173,11 @@ func (b *books) admit(c *conn, linger time.Duration) error {
 		b.guests[id] = g
 	}
 	g.conns[c] = struct{}{}
+	if _, open := b.all[c]; open {
+		c.member = true
+		b.members++
+		b.strangers = slices.DeleteFunc(b.strangers, func(o *conn) bool { return o == c })
+	}
 	b.mu.Unlock()
 	for _, old := range gone {
 		old.Close()

@@ -10,7 +10,7 @@ func toHello(h Hello) *peerv1.HelloResponse {
 	m := &peerv1.HelloResponse{
 		Id: h.ID, Empty: h.Empty, Listed: h.Listed,
 		MaxLevel: uint32(h.MaxLevel), Level: uint32(h.Level),
-		PeerAddress: h.Peer, ApiAddress: h.API,
+		PeerAddress: h.Peer, ApiAddress: h.API, Founders: h.Founders,
 	}
 	if !h.Cluster.IsZero() {
 		m.ClusterId = h.Cluster.String()
@@ -19,7 +19,10 @@ func toHello(h Hello) *peerv1.HelloResponse {
 }
 
 func fromHello(m *peerv1.HelloResponse) (Hello, error) {
-	h := Hello{ID: m.GetId(), Empty: m.GetEmpty(), Listed: m.GetListed(), Peer: m.GetPeerAddress(), API: m.GetApiAddress()}
+	h := Hello{ID: m.GetId(), Empty: m.GetEmpty(), Listed: m.GetListed(), Peer: m.GetPeerAddress(), API: m.GetApiAddress(), Founders: m.GetFounders()}
+	if len(h.Founders) > MaxFounders {
+		return Hello{}, offset.Errorf(offset.ErrInvalid, "founders of %d bytes; at most %d are allowed", len(h.Founders), MaxFounders)
+	}
 	var err error
 	if h.Cluster, err = offset.ParseClusterID(m.GetClusterId()); err != nil {
 		return Hello{}, err

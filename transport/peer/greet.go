@@ -24,7 +24,7 @@ func (p *Peer) greet(ctx context.Context, k kind, id, addr string) (*conn, answe
 		return nil, answer{}, unreachable(ctx, id, addr, err)
 	}
 	c := &conn{Conn: raw}
-	if err := p.books.enter(c, false); err != nil {
+	if err := p.books.enter(c); err != nil {
 		raw.Close()
 		return nil, answer{}, err
 	}
@@ -35,7 +35,7 @@ func (p *Peer) greet(ctx context.Context, k kind, id, addr string) (*conn, answe
 	}
 	if err != nil {
 		c.Close()
-		return nil, answer{}, unreachable(ctx, id, addr, err)
+		return nil, answer{}, silentOr(ctx, unreachable(ctx, id, addr, err))
 	}
 	if err := p.judgeAnswer(k, id, addr, a); err != nil {
 		c.Close()
@@ -54,6 +54,15 @@ func unreachable(ctx context.Context, id, addr string, err error) error {
 		addr = id + " at " + addr
 	}
 	return fmt.Errorf("%w: %s: %w", offset.ErrUnreachable, addr, err)
+}
+
+// silentOr adds to the end of a handshake what a connection that was taken and
+// not answered may mean.
+func silentOr(ctx context.Context, err error) error {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("%w: it takes connections and says nothing; is this the raft port of a member (--peer-listen), and not its API?", err)
 }
 
 // exchange sends the greeting and reads the answer.
@@ -90,10 +99,13 @@ func (p *Peer) judgeAnswer(k kind, id, addr string, a answer) error {
 // runs in a goroutine of Run.
 func (p *Peer) receive(raw net.Conn) {
 	c := &conn{Conn: raw}
-	if err := p.books.enter(c, true); err != nil {
-		p.books.free()
+	oldest, err := p.books.receive(c, p.config.MaxStrangers)
+	if err != nil {
 		raw.Close()
 		return
+	}
+	if oldest != nil {
+		p.pushOut(oldest)
 	}
 	raw.SetDeadline(time.Now().Add(p.config.HandshakeTimeout))
 	if err := p.admit(c); err != nil {
@@ -103,6 +115,15 @@ func (p *Peer) receive(raw net.Conn) {
 	}
 	raw.SetDeadline(time.Time{})
 	p.handOver(c)
+}
+
+// pushOut closes a stranger's connection to have room for a newer one.
+func (p *Peer) pushOut(c *conn) {
+	c.Close()
+	if quiet, ok := p.full.take(time.Now()); ok {
+		p.config.Logger.Warn("closed the oldest connection of a stranger to the raft port, for a newer one",
+			"from", c.RemoteAddr(), "most", p.config.MaxStrangers, "not_logged_before", quiet)
+	}
 }
 
 // refused logs why a connection was not let in; what strangers are told of
@@ -185,7 +206,7 @@ func (p *Peer) welcome(c *conn) error {
 	case g.maxLevel < p.config.Level():
 		return offset.Errorf(offset.ErrLevel, "the cluster uses format level %d, %q reads up to %d: start a newer version of tidemarkd there", p.config.Level(), g.id, g.maxLevel)
 	}
-	return p.books.admit(c, p.config.Linger)
+	return p.books.admit(c, p.config.Linger, p.config.MaxConns)
 }
 
 // adopt is for a node that belongs to no cluster and is called by raft of one

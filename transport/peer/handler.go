@@ -70,7 +70,15 @@ type Hello struct {
 	MaxLevel, Level uint8
 	// Peer and API are the addresses it advertises.
 	Peer, API string
+	// Founders is with whom it would found a cluster, itself among them:
+	// name=host:port, by name, separated by commas. Empty once it belongs to
+	// one, and where it waits to be added. It is at most MaxFounders long.
+	Founders string
 }
+
+// MaxFounders bounds Hello.Founders, in bytes: what 32 founders of the longest
+// names and addresses need.
+const MaxFounders = offset.MaxMembers * (64 + 1 + offset.MaxName + 1)
 
 // Founding is what the first founder has drawn.
 type Founding struct {

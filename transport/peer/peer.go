@@ -93,14 +93,6 @@ func (p *Peer) acceptAll(ctx context.Context, group *sync.WaitGroup) error {
 			continue
 		}
 		wait = 0
-		if !p.books.reserve(p.config.MaxConns) {
-			raw.Close()
-			if quiet, ok := p.full.take(time.Now()); ok {
-				p.config.Logger.Warn("closed a connection to the raft port: all are taken",
-					"from", raw.RemoteAddr(), "most", p.config.MaxConns, "not_logged_before", quiet)
-			}
-			continue
-		}
 		group.Go(func() { p.receive(raw) })
 	}
 }

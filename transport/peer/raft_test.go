@@ -132,10 +132,13 @@ func TestUnreachable(t *testing.T) {
 	})
 }
 
+// Strangers that say nothing are bounded, the newest stay, and a member gets in
+// while they keep coming.
 func TestSilentConnectionsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := newNetwork(t)
-		n2 := start(t, network, "n2", func(c *Config, n *node) { c.MaxConns = 4 })
+		n2 := start(t, network, "n2", func(c *Config, n *node) { c.MaxStrangers = 4 })
+		n1 := start(t, network, "n1")
 		stranger := network.Host("stranger")
 		var conns []net.Conn
 		for range 6 {
@@ -149,24 +152,89 @@ func TestSilentConnectionsAreBounded(t *testing.T) {
 		for i, c := range conns {
 			c.SetReadDeadline(time.Now().Add(time.Millisecond))
 			_, err := c.Read(make([]byte, 1))
-			if timeout := errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "timeout"); timeout != (i < 4) {
+			if timeout := errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "timeout"); timeout != (i >= 2) {
 				t.Errorf("connection %d: %v", i, err)
 			}
+			defer c.Close()
 		}
-		time.Sleep(3 * time.Second) // the handshake's time is over
+		c, err := n1.DialRaft(within(t, time.Second), "n2/1", "n2:7412")
+		if err != nil {
+			t.Fatalf("strangers keep a member out: %v", err)
+		}
+		defer c.Close()
+		in, err := n2.AcceptRaft()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 8 { // that do not push the member out
+			s, err := stranger.Dial(context.Background(), "n2:7412")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+		}
 		synctest.Wait()
-		if n1 := start(t, network, "n1"); true {
+		echo(t, c, in)
+	})
+}
+
+// Members have a bound of their own, and a place is free again when one leaves.
+func TestConnectionsOfMembersAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := newNetwork(t)
+		n2 := start(t, network, "n2", func(c *Config, n *node) { c.MaxConns = 2 })
+		n1 := start(t, network, "n1")
+		var conns []net.Conn
+		for range 2 {
 			c, err := n1.DialRaft(within(t, time.Second), "n2/1", "n2:7412")
 			if err != nil {
-				t.Fatalf("the places are not free again: %v", err)
+				t.Fatal(err)
 			}
 			if _, err := n2.AcceptRaft(); err != nil {
 				t.Fatal(err)
 			}
-			c.Close()
+			conns = append(conns, c)
 		}
-		for _, c := range conns {
-			c.Close()
+		if _, err := n1.DialRaft(within(t, time.Second), "n2/1", "n2:7412"); !errors.Is(err, offset.ErrBusy) {
+			t.Errorf("one more than the most: %v", err)
+		}
+		conns[0].Close()
+		synctest.Wait()
+		if in, ok := n2.books.one("n1/1"); ok {
+			in.Close() // as its reader does when the other side has gone
+		}
+		c, err := n1.DialRaft(within(t, time.Second), "n2/1", "n2:7412")
+		if err != nil {
+			t.Fatalf("the place is not free again: %v", err)
+		}
+		c.Close()
+		conns[1].Close()
+	})
+}
+
+// one returns a connection of a member.
+func (b *books) one(id string) (*conn, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for c := range b.guests[id].conns {
+		return c, true
+	}
+	return nil, false
+}
+
+// A handshake that is not answered says what it may have met.
+func TestAPortThatSaysNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := newNetwork(t)
+		n1 := start(t, network, "n1")
+		l, err := network.Host("api").Listen(":7411")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		_, err = n1.To("", "api:7411").Hello(within(t, time.Second))
+		if !errors.Is(err, offset.ErrUnreachable) || !strings.Contains(err.Error(), "raft port") {
+			t.Errorf("%v", err)
 		}
 	})
 }

@@ -643,7 +643,11 @@ type HelloResponse struct {
 	PeerAddress string `protobuf:"bytes,6,opt,name=peer_address,json=peerAddress,proto3" json:"peer_address,omitempty"`
 	ApiAddress  string `protobuf:"bytes,7,opt,name=api_address,json=apiAddress,proto3" json:"api_address,omitempty"`
 	// The cluster's configuration, or draw, lists the asking node.
-	Listed        bool `protobuf:"varint,8,opt,name=listed,proto3" json:"listed,omitempty"`
+	Listed bool `protobuf:"varint,8,opt,name=listed,proto3" json:"listed,omitempty"`
+	// With whom it would found a cluster, itself among them: name=host:port, by
+	// name, separated by commas. Empty once it belongs to one, and where it waits
+	// to be added.
+	Founders      string `protobuf:"bytes,9,opt,name=founders,proto3" json:"founders,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -732,6 +736,13 @@ func (x *HelloResponse) GetListed() bool {
 		return x.Listed
 	}
 	return false
+}
+
+func (x *HelloResponse) GetFounders() string {
+	if x != nil {
+		return x.Founders
+	}
+	return ""
 }
 
 type Founder struct {
@@ -1139,7 +1150,7 @@ const file_peer_v1_peer_proto_rawDesc = "" +
 	"\x11ReadIndexResponse\x12(\n" +
 	"\x05error\x18\x01 \x01(\v2\x12.tidemark.v1.ErrorR\x05error\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\"\x0e\n" +
-	"\fHelloRequest\"\xe3\x01\n" +
+	"\fHelloRequest\"\xff\x01\n" +
 	"\rHelloResponse\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
 	"\n" +
@@ -1150,7 +1161,8 @@ const file_peer_v1_peer_proto_rawDesc = "" +
 	"\fpeer_address\x18\x06 \x01(\tR\vpeerAddress\x12\x1f\n" +
 	"\vapi_address\x18\a \x01(\tR\n" +
 	"apiAddress\x12\x16\n" +
-	"\x06listed\x18\b \x01(\bR\x06listed\"<\n" +
+	"\x06listed\x18\b \x01(\bR\x06listed\x12\x1a\n" +
+	"\bfounders\x18\t \x01(\tR\bfounders\"<\n" +
 	"\aFounder\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fpeer_address\x18\x02 \x01(\tR\vpeerAddress\"d\n" +
