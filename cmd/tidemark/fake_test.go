@@ -31,6 +31,10 @@ type fake struct {
 	answering bool
 	// before is told of each act before it is applied; nil: nobody.
 	before func()
+	// answer is what an act is answered with instead of its result; nil: its
+	// result. With lose the act is not applied.
+	answer func() error
+	lose   bool
 	// saved is the file of saved contexts, brokers what RocketMQ answers.
 	saved   string
 	brokers *fakeBrokers
@@ -159,6 +163,13 @@ func (f *fake) Act(ctx context.Context, a offset.Act) (r offset.ActResult, m off
 		return r, m, err
 	}
 	f.acts = append(f.acts, a)
+	if f.answer != nil {
+		answer := f.answer()
+		defer func() { r, m, err = offset.ActResult{}, offset.Meta{}, answer }()
+	}
+	if f.lose {
+		return r, m, nil
+	}
 	if a.Import != nil && f.step != nil {
 		if err := f.step(a.Import); err != nil {
 			return r, m, err

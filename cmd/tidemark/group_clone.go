@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/tidemark-mq/tidemark/offset"
@@ -79,10 +80,8 @@ type cloning struct {
 
 // look compares what the groups have, page by page.
 func (p *cloning) look() (m offset.Meta, err error) {
-	for what, name := range map[string]string{"source group": p.From, "destination group": p.To} {
-		if err := offset.ValidateName(what, name, false); err != nil {
-			return m, err
-		}
+	if err := cmp.Or(offset.ValidateName("source group", p.From, false), offset.ValidateName("destination group", p.To, false)); err != nil {
+		return m, err
 	}
 	err = p.s.export(keyList(p.From, p.Topic, p.Broker, offset.ReadAt{}), func(page offset.Page) error {
 		m = page.Meta
@@ -98,7 +97,7 @@ func (p *cloning) look() (m offset.Meta, err error) {
 		return m, offset.Errorf(offset.ErrNotFound, "group %s has no offsets there", shown(p.From))
 	}
 	p.result.Index = m.Index
-	return m, p.s.expectNoneGone(p.acting, p.To)
+	return m, cmp.Or(p.s.expectNoneGone(p.acting, p.From), p.s.expectNoneGone(p.acting, p.To))
 }
 
 // page compares one page of the source with what the other group has.

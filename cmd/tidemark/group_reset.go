@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -157,8 +158,11 @@ func (c *groupResetCmd) fromFile(s *session) (*moves, error) {
 
 // fromGroup are the moves to what another group has.
 func (c *groupResetCmd) fromGroup(s *session) (*moves, error) {
-	states, _, err := s.selected(c.FromGroup, &c.selection)
+	states, meta, err := s.selected(c.FromGroup, &c.selection)
 	if err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(c.expect(meta.Index, states), s.expectNoneGone(c.acting, c.FromGroup)); err != nil {
 		return nil, err
 	}
 	targets := make([]offset.Target, len(states))

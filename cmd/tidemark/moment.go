@@ -10,7 +10,7 @@ import (
 
 // layouts are the ways to write a time, the way of RocketMQ's mqadmin among
 // them. One without a zone is UTC.
-var layouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999", "2006-01-02 15:04:05.999", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02#15:04:05:000", "2006-01-02"}
+var layouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999", "2006-01-02 15:04:05.999", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02#15:04:05.000", "2006-01-02"}
 
 // millisFrom is the least number that is taken for Unix milliseconds: a smaller
 // one is more likely seconds, or a slip.
@@ -22,8 +22,12 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 	if text == "now" {
 		return now, nil
 	}
+	date := text
+	if i := strings.LastIndexByte(text, ':'); strings.Contains(text, "#") && i > 0 {
+		date = text[:i] + "." + text[i+1:] // mqadmin's milliseconds
+	}
 	for _, l := range layouts {
-		if t, err := time.Parse(l, text); err == nil {
+		if t, err := time.Parse(l, date); err == nil {
 			return t, nil
 		}
 	}
