@@ -1,8 +1,12 @@
 package node
 
 import (
+	"context"
 	"testing"
 	"time"
+
+	"github.com/tidemark-mq/tidemark/fsm/entry"
+	"github.com/tidemark-mq/tidemark/offset"
 )
 
 // RestartRaft ends the present life of raft as a transfer that never ends does.
@@ -18,3 +22,10 @@ func QuickGuard(t testing.TB) {
 // HangApply has the member look as if one Apply never came to its end, until the
 // next one begins.
 func HangApply(n *Node) { n.replica.Load().machine.busy.Store(1) }
+
+// AnnounceStranger has the state name somebody who is no member, as one that was
+// removed stays named where the leader fails right then.
+func AnnounceStranger(ctx context.Context, n *Node, m offset.Member) error {
+	_, err := n.replica.Load().proposer.propose(ctx, entry.Request{Member: &m})
+	return err
+}
