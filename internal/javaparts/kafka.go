@@ -58,6 +58,7 @@ transaction.state.log.min.isr=1
 share.coordinator.state.topic.replication.factor=1
 share.coordinator.state.topic.min.isr=1
 group.initial.rebalance.delay.ms=0
+group.min.session.timeout.ms=1000
 log.retention.ms=-1
 log.segment.bytes=16777216
 log.cleaner.dedupe.buffer.size=4194304
