@@ -32,23 +32,12 @@ func (r *replica) tryAnnounce(ctx context.Context, m offset.Member) {
 	ctx, cancel := context.WithTimeout(ctx, 2*r.config.Timers.Election)
 	defer cancel()
 	if r.lead.leads() {
-		r.proposeMember(ctx, m)
+		r.proposer.propose(ctx, entry.Request{Member: &m})
 		return
 	}
 	if to, err := r.leader(); err == nil {
 		to.Announce(ctx, m)
 	}
-}
-
-// proposeMember has the state name a member. The table keeps no more than
-// offset.MaxMembers, as many as a cluster may have; where it is full, what it has
-// of members that are none any more makes room.
-func (r *replica) proposeMember(ctx context.Context, m offset.Member) error {
-	if len(r.machine.Root().Members()) >= offset.MaxMembers {
-		r.tidy(ctx)
-	}
-	_, err := r.proposer.propose(ctx, entry.Request{Member: &m})
-	return err
 }
 
 func announced(members []offset.Member, m offset.Member) bool {

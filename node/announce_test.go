@@ -10,8 +10,8 @@ import (
 )
 
 // TestStrangersTakeNoMembersPlace: where the state names as many as it can, and
-// some are members no more, a new member is named all the same, and no entry
-// comes after another for ever.
+// some are members no more, a new member is named all the same (the change of the
+// members drops them), and then no entry comes by itself any more.
 func TestStrangersTakeNoMembersPlace(t *testing.T) {
 	c := incluster.Start(t, 1)
 	leader := c.Leader()

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/fsm/entry"
 	"github.com/tidemark-mq/tidemark/offset"
 	"github.com/tidemark-mq/tidemark/transport/peer"
 )
@@ -120,7 +121,8 @@ func (h port) Announce(ctx context.Context, m offset.Member) error {
 		if !r.listed(m.ID) {
 			return struct{}{}, offset.Errorf(offset.ErrInvalid, "%q is no member of this cluster", m.ID)
 		}
-		return struct{}{}, r.proposeMember(ctx, m)
+		_, err := r.proposer.propose(ctx, entry.Request{Member: &m})
+		return struct{}{}, err
 	})
 	return err
 }
