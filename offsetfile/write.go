@@ -15,6 +15,10 @@ import (
 // lmqOffsetTable, one to a topic.
 const lmqPrefix = "%LMQ%"
 
+// IsLMQ tells whether a broker with enableLmq keeps the offsets of a group apart
+// from others: WriteJSON then puts them into lmqOffsetTable.
+func IsLMQ(group string) bool { return strings.HasPrefix(group, lmqPrefix) }
+
 // WriteJSON writes targets as a consumerOffset.json that RocketMQ reads: valid
 // JSON, one key a line, in the order of targets, which come in that of
 // offset.Key.Compare and are of one broker, since the file has no place for a
@@ -127,7 +131,7 @@ func (j *jsonWriter) check(t offset.Target) error {
 // queue 0 of an LMQ group fits there. Where the base has it in offsetTable, it
 // stays: that broker keeps no LMQ table.
 func (j *jsonWriter) toLMQ(k offset.Key, q []Queue) bool {
-	if !strings.HasPrefix(k.Group, lmqPrefix) || len(q) != 1 || q[0].ID != 0 {
+	if !IsLMQ(k.Group) || len(q) != 1 || q[0].ID != 0 {
 		return false
 	}
 	return j.base == nil || !j.base.inTable(k)

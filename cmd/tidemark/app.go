@@ -25,8 +25,8 @@ type app struct {
 	Commit   commitCmd   `cmd:"" help:"Commit one offset, as a consumer does: it raises, and never lowers."`
 	Group    groupCmd    `cmd:"" help:"Look at consumer groups, and move, copy and remove their offsets."`
 	Topic    topicCmd    `cmd:"" help:"List topics, and the groups of a topic."`
-	Import   importCmd   `cmd:"" help:"Bring in the offsets of a consumerOffset.json or CSV file."`
-	Export   exportCmd   `cmd:"" help:"Write offsets to a consumerOffset.json or CSV file."`
+	Import   importCmd   `cmd:"" help:"Bring in offsets from the files of brokers, consumers and Kafka, and from CSV."`
+	Export   exportCmd   `cmd:"" help:"Write offsets to a file that brokers, consumers or Kafka read, or to CSV."`
 	Cluster  clusterCmd  `cmd:"" help:"Look at the cluster, and change its members."`
 	Contexts contextsCmd `cmd:"" help:"Save the endpoints of clusters under names."`
 	Dump     dumpCmd     `cmd:"" help:"Show what the files of a stopped node hold."`

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/schollz/progressbar/v3"
+
 	"github.com/tidemark-mq/tidemark/offset"
 	"github.com/tidemark-mq/tidemark/offsetfile"
 )
@@ -16,7 +18,7 @@ import (
 // exportCmd writes offsets to a file.
 type exportCmd struct {
 	File    string   `arg:"" optional:"" default:"-" help:"File to write, replaced as a whole; - is standard output." placeholder:"FILE"`
-	Format  string   `help:"json (consumerOffset.json, one broker a file) or csv (all brokers)." enum:"json,csv" default:"json"`
+	Format  string   `help:"json (consumerOffset.json, one broker a file), local (offsets.json of a broadcasting consumer, one --group), csv (all brokers), kafka (for kafka-consumer-groups.sh --from-file), or native (all brokers, with a sum that tells when it is not whole)." enum:"json,local,csv,kafka,native" default:"json"`
 	Group   string   `help:"Only this group." placeholder:"GROUP"`
 	Topic   string   `help:"Only this topic." placeholder:"TOPIC"`
 	Broker  *string  `help:"Only this broker's; empty for keys without a broker." placeholder:"NAME"`
@@ -40,8 +42,11 @@ func (r *exportResult) table(t *table) {
 // Run writes to the file, or spools and then copies to standard output, so
 // that nothing or a whole file comes out.
 func (c *exportCmd) Run(s *session) error {
-	if c.Base != "" && c.Format != "json" {
-		return exitf(exitUsage, "--base lays offsets over a consumerOffset.json; leave out --format csv")
+	switch {
+	case c.Base != "" && c.Format != "json":
+		return exitf(exitUsage, "--base lays offsets over a consumerOffset.json; leave out --format %s", c.Format)
+	case c.Format == "local" && c.Group == "":
+		return exitf(exitUsage, "a broadcasting consumer's file is that of one group; name it (--group)")
 	}
 	r := &exportResult{File: c.File, Format: c.Format}
 	if c.File != "-" {
@@ -81,23 +86,35 @@ func (c *exportCmd) spool(s *session, r *exportResult) error {
 
 // write writes all that the command selects.
 func (c *exportCmd) write(s *session, w io.Writer, r *exportResult) error {
-	e := &exporting{s: s, list: keyList(c.Group, c.Topic, c.Broker, c.at()), without: c.Without, result: r}
-	var err error
-	switch {
-	case c.Format == "csv":
-		err = offsetfile.WriteCSV(w, e.targets())
-	case c.Base != "":
-		err = c.overBase(w, e.targets())
-	default:
-		err = offsetfile.WriteJSON(w, e.targets(), nil)
-	}
+	e := &exporting{s: s, list: keyList(c.Group, c.Topic, c.Broker, c.at()), without: c.Without, result: r, bar: s.counter("exporting")}
+	err := c.form(w, e)
+	_ = e.bar.Finish() // a bar that does not draw is no reason to stop
 	switch {
 	case e.err != nil:
 		return e.err
 	case err == nil && r.Offsets == 0:
 		return c.nothing()
+	case err == nil && e.lmq > 0 && c.Format == "json":
+		s.note("%s of LMQ groups in lmqOffsetTable: only a broker with enableLmq=true reads that, from lmqConsumerOffset.json", plural(e.lmq, "offset", "offsets"))
 	}
 	return err
+}
+
+// form writes in the form asked for.
+func (c *exportCmd) form(w io.Writer, e *exporting) error {
+	switch {
+	case c.Format == "csv":
+		return offsetfile.WriteCSV(w, e.targets())
+	case c.Format == "kafka":
+		return offsetfile.WriteKafka(w, e.targets())
+	case c.Format == "native":
+		return offsetfile.WriteNative(w, e.targets(), e.header)
+	case c.Format == "local":
+		return offsetfile.WriteLocal(w, e.local())
+	case c.Base != "":
+		return c.overBase(w, e.targets())
+	}
+	return offsetfile.WriteJSON(w, e.targets(), nil)
 }
 
 // nothing says whether an export without an offset is refused: where a filter
@@ -150,8 +167,26 @@ type exporting struct {
 	// without are groups that are left out.
 	without []string
 	result  *exportResult
+	bar     *progressbar.ProgressBar
+	// cluster is where the offsets come from, lmq how many are of LMQ groups.
+	cluster offset.ClusterID
+	lmq     int
 	// err is what ended the pages early.
 	err error
+}
+
+// header says where the offsets come from; the first page has come.
+func (e *exporting) header() offsetfile.Header {
+	return offsetfile.Header{Cluster: e.cluster.String(), Index: e.result.Index, Written: e.s.clock().UnixMilli()}
+}
+
+// local collects the offsets of the one group.
+func (e *exporting) local() map[offset.MessageQueue]int64 {
+	m := map[offset.MessageQueue]int64{}
+	for t := range e.targets() {
+		m[t.Key.MessageQueue] = t.Offset
+	}
+	return m
 }
 
 var errStopped = errors.New("the reader of the export stopped")
@@ -159,7 +194,8 @@ var errStopped = errors.New("the reader of the export stopped")
 func (e *exporting) targets() iter.Seq[offset.Target] {
 	return func(yield func(offset.Target) bool) {
 		err := e.s.export(e.list, func(p offset.Page) error {
-			e.result.Index = p.Meta.Index
+			e.result.Index, e.cluster = p.Meta.Index, p.Meta.Cluster
+			_ = e.bar.Add(len(p.Keys))
 			for _, k := range p.Keys {
 				if slices.Contains(e.without, k.Key.Group) {
 					continue
@@ -168,6 +204,9 @@ func (e *exporting) targets() iter.Seq[offset.Target] {
 					return errStopped
 				}
 				e.result.Offsets++
+				if offsetfile.IsLMQ(k.Key.Group) {
+					e.lmq++
+				}
 			}
 			return nil
 		})

@@ -7,28 +7,32 @@ import (
 	"github.com/tidemark-mq/tidemark/offsetfile"
 )
 
-// importCmd brings in a file.
+// importCmd brings in files.
 type importCmd struct {
-	File         string `arg:"" optional:"" help:"consumerOffset.json or CSV file, a broker's store folder, or with --group a broadcasting consumer's offsets.json (offset.json)." placeholder:"FILE"`
-	Merge        bool   `help:"Keep the larger offset of each key (the default)." xor:"mode"`
-	Replace      bool   `help:"Put the file's content in the place of all that is there, or of --group." xor:"mode"`
-	Group        string `help:"Only this group of the file, or the group that a broadcasting consumer's file is of; with --replace, only this group is replaced." placeholder:"GROUP"`
-	Broker       string `help:"Name of the broker that a JSON file comes from; without, its keys get the empty broker name." placeholder:"NAME"`
-	StrictNames  bool   `help:"Skip names that RocketMQ's own validators refuse."`
-	AllowRemoval bool   `help:"Let a replace remove offsets that the file does not have."`
-	Abort        bool   `help:"Drop the import that is under way."`
-	DryRun       bool   `help:"Only show what would be done (the default)." xor:"do"`
-	Execute      bool   `help:"Do it." xor:"do"`
+	Files        []string `arg:"" optional:"" name:"file" help:"Files of offsets, each a consumerOffset.json (or lmqConsumerOffset.json) of a broker, a broadcasting consumer's offsets.json (offset.json), CSV of ours or of kafka-consumer-groups.sh, or what export --format native wrote; or folders that hold such files: a broker's store, a folder for each broker, ~/.rocketmq_offsets. BROKER=FILE names the broker that a file comes from." placeholder:"[BROKER=]FILE"`
+	Format       string   `help:"What the files are: ${enum}. By default their first bytes tell." enum:"auto,json,local,csv,kafka,kafka-group,native" default:"auto"`
+	Merge        bool     `help:"Keep the larger offset of each key (the default)." xor:"mode"`
+	Replace      bool     `help:"Put the files' content in the place of all that is there, or of --group." xor:"mode"`
+	Group        string   `help:"Only this group of the files, or the group that a file is of that names none; with --replace, only this group is replaced." placeholder:"GROUP"`
+	Broker       string   `help:"Name of the broker that the one file comes from, where files of its kind do not say it; without, its keys get the empty broker name." placeholder:"NAME"`
+	StrictNames  bool     `help:"Skip names that RocketMQ's own validators refuse."`
+	AllowRemoval bool     `help:"Let a replace remove offsets that the files do not have."`
+	Abort        bool     `help:"Drop the import that is under way."`
+	DryRun       bool     `help:"Only show what would be done (the default)." xor:"do"`
+	Execute      bool     `help:"Do it." xor:"do"`
 }
 
 // importResult is what an import did or would do.
 type importResult struct {
-	File     string            `json:"file"`
-	Mode     string            `json:"mode"`
-	Group    string            `json:"group,omitempty"`
-	Broker   string            `json:"broker"`
-	Report   offsetfile.Report `json:"report"`
-	Executed bool              `json:"executed"`
+	// Files are what was read, in the order of the command line.
+	Files []fileResult `json:"files"`
+	Mode  string       `json:"mode"`
+	Group string       `json:"group,omitempty"`
+	// Entries, Offsets and Skipped count over all files, of Group if it is set.
+	Entries  int  `json:"entries"`
+	Offsets  int  `json:"offsets"`
+	Skipped  int  `json:"skippedTotal"`
+	Executed bool `json:"executed"`
 	// Would is what a comparison before found; nil where none was needed.
 	Would *difference `json:"would,omitempty"`
 	// ID and Chunks are the import's; ID is empty if nothing had to be sent.
@@ -42,24 +46,12 @@ type importResult struct {
 	Index   uint64 `json:"index,string,omitempty"`
 }
 
-// listed is how many skipped places are shown to people; json has more.
-const listed = 100
-
 func (r *importResult) table(t *table) {
-	rep := &r.Report
-	t.line("%s: %s of %s", r.File, plural(rep.Offsets, "offset", "offsets"), plural(rep.Entries, "entry (topic@group)", "entries (topic@group)"))
-	if v := rep.DataVersion; v != nil {
-		t.line("dataVersion: counter %d, written %s", v.Counter, when(v.Timestamp))
+	for i := range r.Files {
+		r.Files[i].table(t)
 	}
-	for _, n := range rep.Notes {
-		t.line("note: %s", n)
-	}
-	for i, k := range rep.Skipped {
-		if i == listed {
-			t.line("skipped: %d more; see -o json", rep.SkippedTotal-listed)
-			break
-		}
-		t.line("skipped: %s", k)
+	if len(r.Files) > 1 {
+		t.line("together: %s of %s", plural(r.Offsets, "offset", "offsets"), plural(r.Entries, "entry (topic@group)", "entries (topic@group)"))
 	}
 	if d := r.Would; d != nil {
 		r.would(t, d)
@@ -77,7 +69,7 @@ func (r *importResult) would(t *table, d *difference) {
 		t.line("%d are higher in the cluster, and stay", d.Lowers)
 		return
 	}
-	t.line("%d lowered, %d REMOVED since the file does not have them", d.Lowers, d.Removes)
+	t.line("%d lowered, %d REMOVED since the files do not have them", d.Lowers, d.Removes)
 }
 
 // removes is how many offsets a replace takes away.
@@ -88,21 +80,17 @@ func (r *importResult) removes() int {
 	return r.Would.Removes
 }
 
-// Run checks the file whole, then shows or does the import.
+// Run checks the files whole, then shows or does the import.
 func (c *importCmd) Run(s *session) error {
 	switch {
 	case c.Abort:
 		return c.abort(s)
-	case c.File == "":
+	case len(c.Files) == 0:
 		return exitf(exitUsage, "expected a file to import (see \"tidemark import --help\")")
 	}
-	f, err := c.read()
+	f, r, err := c.read(s)
 	if err != nil {
 		return err
-	}
-	r := &importResult{File: c.File, Mode: "merge", Group: c.Group, Broker: c.Broker, Report: f.Report}
-	if c.Replace {
-		r.Mode = "replace"
 	}
 	if err := c.preview(s, f, r); err != nil {
 		return err
@@ -115,28 +103,10 @@ func (c *importCmd) Run(s *session) error {
 	if err := s.print(r); err != nil {
 		return err
 	}
-	if n := f.Report.SkippedTotal; n > 0 {
-		return exitf(exitPartial, "%s skipped; the report lists what was left out of the file, and why", plural(n, "place was", "places were"))
+	if n := r.Skipped; n > 0 {
+		return exitf(exitPartial, "%s skipped; the report lists what was left out, and why", plural(n, "place was", "places were"))
 	}
 	return nil
-}
-
-// read reads the file, or refuses it.
-func (c *importCmd) read() (*offsetfile.File, error) {
-	if err := offset.ValidateName("--group", c.Group, true); err != nil {
-		return nil, err
-	}
-	f, err := offsetfile.ReadPath(c.File, offsetfile.Options{Broker: c.Broker, Group: c.Group, StrictNames: c.StrictNames})
-	if err != nil {
-		return nil, err
-	}
-	if f.Report.Format != offsetfile.JSON && c.Broker != "" {
-		return nil, offset.Errorf(offset.ErrInvalid, "this file names the broker of each offset; leave --broker out")
-	}
-	if c.Group != "" {
-		f = f.OfGroup(c.Group)
-	}
-	return f, nil
 }
 
 // preview compares where the result shows it, or where something could be removed.
@@ -148,7 +118,7 @@ func (c *importCmd) preview(s *session, f *offsetfile.File, r *importResult) (er
 		return err
 	}
 	if n := r.removes(); n > 0 && c.Execute && !c.AllowRemoval {
-		return exitf(exitRefused, "replacing would remove %s that the file does not have; look at it without --execute, and add --allow-removal if that is what you want", plural(n, "offset", "offsets"))
+		return exitf(exitRefused, "replacing would remove %s that the files do not have; look at it without --execute, and add --allow-removal if that is what you want", plural(n, "offset", "offsets"))
 	}
 	return nil
 }
@@ -188,7 +158,7 @@ func (r *abortResult) table(t *table) {
 
 // abort drops the import under way.
 func (c *importCmd) abort(s *session) error {
-	if c.File != "" {
+	if len(c.Files) > 0 {
 		return exitf(exitUsage, "--abort takes no file: it drops whatever import is under way")
 	}
 	st, err := s.leaderStatus()

@@ -23,8 +23,8 @@ func TestC03LocalFilesOfABroadcastingConsumer(t *testing.T) {
 		if f.all() != "" || len(f.acts) > 0 {
 			t.Errorf("%s: a refused import left %s", name, f.all())
 		}
-		f.tidemark(t, "import", file, "--group", "moss-readers").want(t, 0, `as those of group "moss-readers"`, "")
-		f.tidemark(t, "import", file, "--group", "moss-readers", "--execute").want(t, 0, "merge done", "")
+		f.tidemark(t, "import", file, "--group", "moss-readers").want(t, 0, `as those of group "moss-readers"`, "is read as")
+		f.tidemark(t, "import", file, "--group", "moss-readers", "--execute").want(t, 0, "merge done", "is read as")
 		if f.all() != want {
 			t.Errorf("%s: there is\n%s\nwant\n%s", name, f.all(), want)
 		}
@@ -34,7 +34,7 @@ func TestC03LocalFilesOfABroadcastingConsumer(t *testing.T) {
 func TestLocalFileReplacesItsGroupAlone(t *testing.T) {
 	f := newFake()
 	f.set(t, 900, key("moss-readers", "moss", "bk-north", 1), key("other", "moss", "bk-north", 1))
-	f.tidemark(t, "import", cases+"C03.go.offset.json", "--group", "moss-readers", "--replace", "--execute").want(t, 0, "replace done", "")
+	f.tidemark(t, "import", cases+"C03.go.offset.json", "--group", "moss-readers", "--replace", "--execute").want(t, 0, "replace done", "is read as")
 	if want := "moss-readers/moss/bk-north/1=250\nmoss-readers/moss/bk-south/1=17\nother/moss/bk-north/1=900\n"; f.all() != want {
 		t.Errorf("there is\n%s\nwant\n%s", f.all(), want)
 	}

@@ -20,11 +20,11 @@ const cases = "../../offsetfile/testdata/"
 
 func TestC01ImportedTwiceAndExported(t *testing.T) {
 	f := newFake()
-	f.tidemark(t, "import", cases+"C01.consumerOffset.json.bak").want(t, 0, "16 offsets of 5 entries", "")
+	f.tidemark(t, "import", cases+"C01.consumerOffset.json.bak").want(t, 0, "16 offsets of 5 entries", "is read as")
 	if f.all() != "" {
 		t.Fatal("showing changed something")
 	}
-	f.tidemark(t, "import", cases+"C01.consumerOffset.json.bak", "--execute").want(t, 0, "16 changed, 0 left", "")
+	f.tidemark(t, "import", cases+"C01.consumerOffset.json.bak", "--execute").want(t, 0, "16 changed, 0 left", "is read as")
 	f.tidemark(t, "get", "quill-billing", "quill-orders", "6", "-o", "json").want(t, 0, `"offset": "2"`, "")
 	f.tidemark(t, "get", "quill-billing", "quill-orders", "0", "-o", "json").want(t, 0, `"offset": "6"`, "")
 	before := f.all()
@@ -34,12 +34,12 @@ func TestC01ImportedTwiceAndExported(t *testing.T) {
 	if st, err := os.Stat(path); err != nil || st.Mode().Perm() != 0o600 {
 		t.Errorf("mode is %v, %v", st.Mode(), err)
 	}
-	f.tidemark(t, "import", path, "--execute").want(t, 0, "0 changed, 16 left", "")
+	f.tidemark(t, "import", path, "--execute").want(t, 0, "0 changed, 16 left", "is read as")
 	if f.all() != before {
 		t.Error("the second import changed offsets")
 	}
 	g := newFake()
-	g.tidemark(t, "import", path, "--execute").want(t, 0, "16 changed", "")
+	g.tidemark(t, "import", path, "--execute").want(t, 0, "16 changed", "is read as")
 	if g.all() != before {
 		t.Errorf("a cluster that took the export holds\n%s\nwant\n%s", g.all(), before)
 	}
@@ -59,7 +59,7 @@ func TestC01FolderWithOnlyTheOlderCopy(t *testing.T) {
 
 func TestC02BroadcastGroupIsAGroupOfItsOwn(t *testing.T) {
 	f := newFake()
-	f.tidemark(t, "import", cases+"C02.consumerOffset.json", "--execute").want(t, 0, "dataVersion: counter 731", "")
+	f.tidemark(t, "import", cases+"C02.consumerOffset.json", "--execute").want(t, 0, "dataVersion: counter 731", "is read as")
 	f.tidemark(t, "get", "fern-push@broadcast", "fern", "0", "-o", "json").want(t, 0, `"offset": "777"`, "")
 	list := f.tidemark(t, "group", "list").want(t, 0, "fern-push@broadcast", "")
 	if list.out != "fern\nfern-pull\nfern-push\nfern-push@broadcast\n" {
@@ -79,7 +79,7 @@ func TestC05FilesWithoutOffsets(t *testing.T) {
 	before := f.all()
 	fresh := cases + "C05.fresh.consumerOffset.json"
 	for _, args := range [][]string{{}, {"--execute"}, {"--dry-run"}} {
-		f.tidemark(t, append([]string{"import", fresh}, args...)...).want(t, 0, "0 offsets of 0 entries", "")
+		f.tidemark(t, append([]string{"import", fresh}, args...)...).want(t, 0, "0 offsets of 0 entries", "is read as")
 		for _, name := range []string{"braces", "zero", "lookalike"} {
 			for _, mode := range []string{"--merge", "--replace"} {
 				r := f.tidemark(t, append([]string{"import", cases + "C05." + name + ".consumerOffset.json", mode}, args...)...)
@@ -87,13 +87,13 @@ func TestC05FilesWithoutOffsets(t *testing.T) {
 			}
 		}
 	}
-	f.tidemark(t, "import", fresh, "--replace").want(t, 0, "3 REMOVED", "")
-	f.tidemark(t, "import", fresh, "--replace", "--dry-run").want(t, 0, "--allow-removal", "")
+	f.tidemark(t, "import", fresh, "--replace").want(t, 0, "3 REMOVED", "is read as")
+	f.tidemark(t, "import", fresh, "--replace", "--dry-run").want(t, 0, "--allow-removal", "is read as")
 	f.tidemark(t, "import", fresh, "--replace", "--execute").want(t, exitRefused, "", "would remove 3 offsets")
 	if f.all() != before {
 		t.Fatalf("keepers lost something: %s", f.all())
 	}
-	f.tidemark(t, "import", fresh, "--replace", "--execute", "--allow-removal").want(t, 0, "replace done", "")
+	f.tidemark(t, "import", fresh, "--replace", "--execute", "--allow-removal").want(t, 0, "replace done", "is read as")
 	if f.all() != "" {
 		t.Errorf("after the replace there is %s", f.all())
 	}
@@ -117,8 +117,8 @@ func TestC06NamesAndNamespaces(t *testing.T) {
 }
 
 func TestC09ToolsAndEditors(t *testing.T) {
-	newFake().tidemark(t, "import", cases+"C09.bom.consumerOffset.json", "--execute").want(t, 0, "2 changed", "")
-	newFake().tidemark(t, "import", cases+"C09.rocksdb-stdout.txt", "--execute").want(t, 0, "note: skipped line 1", "")
+	newFake().tidemark(t, "import", cases+"C09.bom.consumerOffset.json", "--execute").want(t, 0, "2 changed", "is read as")
+	newFake().tidemark(t, "import", cases+"C09.rocksdb-stdout.txt", "--execute").want(t, 0, "note: skipped line 1", "is read as")
 	newFake().tidemark(t, "import", cases+"C09.rocksdb-json-disabled.txt", "--execute").want(t, exitBadInput, "", "RocksDB tool")
 }
 
@@ -184,12 +184,12 @@ func TestImportMergeKeepsTheLarger(t *testing.T) {
 	f.set(t, 50, key("g", "t", "b", 0), key("g", "t", "b", 1), key("h", "t", "b", 0))
 	path := filepath.Join(t.TempDir(), "f.json")
 	write(t, path, `{"offsetTable":{"t@g":{0:40,1:60,2:1}}}`)
-	f.tidemark(t, "import", path, "--broker", "b").want(t, 0, "1 new, 1 raised, 0 the same\n1 are higher", "")
-	f.tidemark(t, "import", path, "--broker", "b", "--execute").want(t, 0, "2 changed, 1 left", "")
+	f.tidemark(t, "import", path, "--broker", "b").want(t, 0, "1 new, 1 raised, 0 the same\n1 are higher", "is read as")
+	f.tidemark(t, "import", path, "--broker", "b", "--execute").want(t, 0, "2 changed, 1 left", "is read as")
 	if got := f.all(); got != "g/t/b/0=50\ng/t/b/1=60\ng/t/b/2=1\nh/t/b/0=50\n" {
 		t.Errorf("there is %s", got)
 	}
-	f.tidemark(t, "import", path, "--broker", "b", "--replace", "--group", "g", "--execute").want(t, 0, "1 lowered, 0 REMOVED", "")
+	f.tidemark(t, "import", path, "--broker", "b", "--replace", "--group", "g", "--execute").want(t, 0, "1 lowered, 0 REMOVED", "is read as")
 	if got := f.all(); got != "g/t/b/0=40\ng/t/b/1=60\ng/t/b/2=1\nh/t/b/0=50\n" {
 		t.Errorf("after the replace of a group there is %s", got)
 	}
@@ -224,7 +224,7 @@ func TestImportStopsAndGoesOn(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			path := largeFile(t)
 			whole := newFake()
-			whole.tidemark(t, "import", path, mode, "--execute").want(t, 0, mode[2:]+" done", "")
+			whole.tidemark(t, "import", path, mode, "--execute").want(t, 0, mode[2:]+" done", "is read as")
 
 			f := newFake()
 			ctx, cancel := context.WithCancel(t.Context())
@@ -276,21 +276,30 @@ func TestImportResultInJSON(t *testing.T) {
 	f := newFake()
 	r := f.tidemark(t, "import", cases+"C57.5.5.0.consumerOffset.json", "--execute", "-o", "json")
 	var got struct {
-		Executed bool
-		Changed  int `json:"changed,string"`
-		Report   struct {
-			Entries, Offsets, SkippedTotal int
-			DataVersion                    struct{ Timestamp int64 }
-			Skipped                        []offsetfile.Skip
+		Executed                       bool
+		Changed                        int `json:"changed,string"`
+		Entries, Offsets, SkippedTotal int
+		Files                          []struct {
+			File, Broker string
+			Report       struct {
+				Format                         string
+				Entries, Offsets, SkippedTotal int
+				DataVersion                    struct{ Timestamp int64 }
+				Skipped                        []offsetfile.Skip
+			}
 		}
 	}
 	if err := json.Unmarshal([]byte(r.out), &got); err != nil {
 		t.Fatalf("%v in %s", err, r.out)
 	}
-	if !got.Executed || got.Changed != 42 || got.Report.Entries != 8 || got.Report.Offsets != 42 || got.Report.DataVersion.Timestamp != 1795970284465 {
-		t.Errorf("result is %+v", got)
+	if !got.Executed || got.Changed != 42 || got.Entries != 8 || got.Offsets != 42 || got.SkippedTotal != 1 || len(got.Files) != 1 {
+		t.Fatalf("result is %+v", got)
 	}
-	if s := got.Report.Skipped; len(s) != 1 || s[0].Line != 54 || *s[0].Value != -1 || s[0].Key != "refunds@search_index" {
+	rep := got.Files[0].Report
+	if rep.Format != "json" || rep.Entries != 8 || rep.Offsets != 42 || rep.DataVersion.Timestamp != 1795970284465 {
+		t.Errorf("report is %+v", rep)
+	}
+	if s := rep.Skipped; len(s) != 1 || s[0].Line != 54 || *s[0].Value != -1 || s[0].Key != "refunds@search_index" {
 		t.Errorf("skipped is %+v", s)
 	}
 }
@@ -364,7 +373,7 @@ func TestImportRefusals(t *testing.T) {
 	csv := filepath.Join(t.TempDir(), "f.csv")
 	write(t, csv, "group,topic,broker,queue,offset\ng,t,b,0,5\n")
 	f.tidemark(t, "import", csv, "--broker", "x").want(t, exitBadInput, "", "leave --broker out")
-	f.tidemark(t, "import", csv, "--execute").want(t, 0, "1 changed", "")
+	f.tidemark(t, "import", csv, "--execute").want(t, 0, "1 changed", "is read as")
 	f.tidemark(t, "import").want(t, exitUsage, "", "expected a file")
 	f.tidemark(t, "import", csv, "--merge", "--replace").want(t, exitUsage, "", "--merge")
 	f.tidemark(t, "import", filepath.Join(t.TempDir(), "none")).want(t, exitBadInput, "", "no such file")

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/schollz/progressbar/v3"
-
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -64,7 +62,8 @@ func (i *importing) begin() (next uint32, done bool, err error) {
 
 // send sends the chunks from next on; done tells that the last one ended it.
 func (i *importing) send(next uint32) (done bool, err error) {
-	bar := i.bar(next)
+	bar := i.s.bar("importing", int(i.what.Chunks))
+	_ = bar.Set(int(next))
 	for next < i.what.Chunks {
 		r, err := i.step(offset.ImportChunk, next, i.act.Base)
 		if err != nil {
@@ -125,19 +124,6 @@ func (i *importing) stopped(next uint32, err error) error {
 		return &exitError{exitPartial, err}
 	}
 	return err
-}
-
-// bar shows how far the import is, on a terminal only.
-func (i *importing) bar(next uint32) *progressbar.ProgressBar {
-	b := progressbar.NewOptions(int(i.what.Chunks),
-		progressbar.OptionSetWriter(i.s.err),
-		progressbar.OptionSetVisibility(i.s.terminal),
-		progressbar.OptionSetDescription("importing"),
-		progressbar.OptionShowCount(),
-		progressbar.OptionClearOnFinish(),
-	)
-	_ = b.Set(int(next))
-	return b
 }
 
 // now reads where the cluster is, linearizably.

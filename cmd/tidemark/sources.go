@@ -1,0 +1,162 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/tidemark-mq/tidemark/offset"
+	"github.com/tidemark-mq/tidemark/offsetfile"
+)
+
+// fileResult is one file of an import.
+type fileResult struct {
+	File string `json:"file"`
+	// Broker is the name that its keys got; empty too where the file names the
+	// broker of each offset.
+	Broker string            `json:"broker"`
+	Report offsetfile.Report `json:"report"`
+}
+
+// listed is how many skipped places are shown to people; json has more.
+const listed = 100
+
+func (r *fileResult) table(t *table) {
+	rep := &r.Report
+	t.line("%s: %s of %s", shown(r.File), plural(rep.Offsets, "offset", "offsets"), plural(rep.Entries, "entry (topic@group)", "entries (topic@group)"))
+	if v := rep.DataVersion; v != nil {
+		t.line("dataVersion: counter %d, written %s", v.Counter, when(v.Timestamp))
+	}
+	for _, n := range rep.Notes {
+		t.line("note: %s", n)
+	}
+	for i, k := range rep.Skipped {
+		if i == listed {
+			t.line("skipped: %d more; see -o json", rep.SkippedTotal-listed)
+			break
+		}
+		t.line("skipped: %s", k)
+	}
+}
+
+// read finds and reads the files, each whole, and says of each what it is taken
+// for. It returns them as one.
+func (c *importCmd) read(s *session) (*offsetfile.File, *importResult, error) {
+	sources, err := c.sources()
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &importResult{Mode: "merge", Group: c.Group}
+	if c.Replace {
+		r.Mode = "replace"
+	}
+	var parts []offsetfile.Part
+	for i := range sources {
+		f, err := c.readOne(s, &sources[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		parts = append(parts, offsetfile.Part{Path: sources[i].Path, File: f})
+		r.Files = append(r.Files, fileResult{sources[i].Path, sources[i].Broker, f.Report})
+		r.Skipped += f.Report.SkippedTotal
+	}
+	f, err := offsetfile.Join(parts)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.Entries, r.Offsets = f.Report.Entries, f.Report.Offsets
+	return f, r, nil
+}
+
+// sources are the files that the arguments stand for.
+func (c *importCmd) sources() (list []offsetfile.Source, err error) {
+	if err := offset.ValidateName("--group", c.Group, true); err != nil {
+		return nil, err
+	}
+	for _, arg := range c.Files {
+		broker, path := named(arg)
+		found, err := offsetfile.Find(path)
+		if err != nil {
+			return nil, err
+		}
+		if broker != "" && len(found) > 1 {
+			return nil, offset.Errorf(offset.ErrInvalid, "%q holds %d files, and %q is the broker of one; name each as BROKER=FILE", path, len(found), broker)
+		}
+		if broker != "" {
+			found[0].Broker = broker
+		}
+		list = append(list, found...)
+	}
+	if c.Broker != "" {
+		if len(list) > 1 {
+			return nil, offset.Errorf(offset.ErrInvalid, "--broker names the broker of one file, and there are %d; name each as BROKER=FILE, or put each into a folder with the broker's name", len(list))
+		}
+		list[0].Broker = c.Broker
+	}
+	if len(list) == 1 || c.Group == "" {
+		return list, nil
+	}
+	return c.ofGroup(list)
+}
+
+// ofGroup leaves out files that by their place are of another group.
+func (c *importCmd) ofGroup(list []offsetfile.Source) (kept []offsetfile.Source, err error) {
+	for _, x := range list {
+		if x.Group == "" || x.Group == c.Group {
+			kept = append(kept, x)
+		}
+	}
+	if len(kept) == 0 {
+		return nil, offset.Errorf(offset.ErrNotFound, "none of the %d files is of group %q", len(list), c.Group)
+	}
+	return kept, nil
+}
+
+// named parts BROKER=FILE. A file that is there under the whole of it is a file.
+func named(arg string) (broker, path string) {
+	broker, path, ok := strings.Cut(arg, "=")
+	if _, err := os.Lstat(arg); !ok || err == nil {
+		return "", arg
+	}
+	return broker, path
+}
+
+// readOne reads a file, or refuses it.
+func (c *importCmd) readOne(s *session, src *offsetfile.Source) (*offsetfile.File, error) {
+	o := offsetfile.Options{Group: c.Group, StrictNames: c.StrictNames}
+	if c.Format != "auto" {
+		o.Format = offsetfile.Format(c.Format)
+	}
+	f, err := src.Read(o)
+	if err != nil {
+		return nil, err
+	}
+	form := f.Report.Format
+	if !form.Brokerless() && src.Broker != "" {
+		return nil, offset.Errorf(offset.ErrInvalid, "%s: this file names the broker of each offset; leave --broker out", src.Path)
+	}
+	s.note("%s is read as %s", shown(src.Path), taken(form, src, o.Format == ""))
+	if c.Group != "" {
+		f = f.OfGroup(c.Group)
+	}
+	return f, nil
+}
+
+// taken says what a file is taken for.
+func taken(form offsetfile.Format, src *offsetfile.Source, detected bool) string {
+	text := string(form)
+	if form.Brokerless() {
+		if src.Broker == "" {
+			text += ", without a broker name (--broker)"
+		} else {
+			text += fmt.Sprintf(", of broker %q", src.Broker)
+		}
+	}
+	if src.Group != "" && form.Groupless() {
+		text += fmt.Sprintf(", of group %q by its folder", src.Group)
+	}
+	if detected {
+		text += " (--format overrules)"
+	}
+	return text
+}
