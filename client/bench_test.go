@@ -129,3 +129,44 @@ func BenchmarkBatch(b *testing.B) {
 	})
 	b.ReportMetric(float64(b.N*len(list))/b.Elapsed().Seconds(), "offsets/s")
 }
+
+// BenchmarkPersist: a run of persisting one changed queue, without hooks, with
+// hooks, and with somebody who counts.
+func BenchmarkPersist(b *testing.B) {
+	hooks := StoreHooks{Persisted: func(offset.MessageQueue, int64) {}, Failed: func(QueueError) {}, Fenced: func(Fence) {}}
+	for _, c := range []struct {
+		name string
+		opts []StoreOption
+	}{
+		{"plain", nil},
+		{"hooks", []StoreOption{WithStoreHooks(hooks)}},
+		{"metrics", []StoreOption{WithStoreMetrics(nothingCounted{})}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			f := newFakeCluster(b, "a:1")
+			s := f.store(c.opts...)
+			read(b, s, 0)
+			ctx := context.Background()
+			b.ReportAllocs()
+			b.ResetTimer()
+			for n := range b.N {
+				s.UpdateOffset(mq(0), int64(n)+1, true)
+				if err := s.Persist(ctx, mq(0)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkUpdate: what an application calls for each message.
+func BenchmarkUpdate(b *testing.B) {
+	f := newFakeCluster(b, "a:1")
+	s := f.store(WithStoreHooks(StoreHooks{Persisted: func(offset.MessageQueue, int64) {}}))
+	read(b, s, 0)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for n := range b.N {
+		s.UpdateOffset(mq(0), int64(n), true)
+	}
+}
