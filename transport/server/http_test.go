@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -279,6 +280,42 @@ func TestSlowRequestsAreCutOff(t *testing.T) {
 		}
 		if strings.HasPrefix(string(rest), "HTTP/1.1 200") {
 			t.Errorf("%s: answered with %q", name, rest)
+		}
+		c.Close()
+	}
+}
+
+// Who sends far too much reads why, although it reads only when all is written,
+// as most HTTP clients do: with the length told before, and without.
+func TestTooLargeABodyIsAnswered(t *testing.T) {
+	w := start(t, Config{})
+	const head = "POST /tidemark.v1.GroupService/List HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+	body := bytes.Repeat([]byte(" "), 8<<20)
+	for name, send := range map[string]func(io.Writer) error{
+		"length told": func(c io.Writer) error {
+			_, err := fmt.Fprintf(c, "%sContent-Length: %d\r\n\r\n%s", head, len(body), body)
+			return err
+		},
+		"in chunks": func(c io.Writer) error {
+			_, err := fmt.Fprintf(c, "%sTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", head, len(body), body)
+			return err
+		},
+	} {
+		c, err := net.Dial("tcp", w.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = c.SetDeadline(time.Now().Add(patience))
+		if err := send(c); err != nil {
+			t.Errorf("%s: the body is not taken: %v", name, err)
+		}
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		text, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode < 400 || res.StatusCode > 499 || !strings.Contains(string(text), "at most") && !strings.Contains(string(text), "larger than") {
+			t.Errorf("%s: %d %s, %v", name, res.StatusCode, text, err)
 		}
 		c.Close()
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"strings"
 
@@ -57,16 +58,31 @@ func (s *Server) checked(errorsOf *connect.ErrorWriter, next http.Handler) http.
 		if !known[r.URL.Path] {
 			err = offset.Errorf(offset.ErrInvalid, "there is no call %s; the page at / names what there is", quote(r.URL.Path))
 		}
+		d := &deadlines{http.NewResponseController(w)}
 		if err != nil {
+			d.request(s.limits.Body, s.limits.Body+s.limits.Stall)
+			drain(r)
 			_ = errorsOf.Write(w, r, wire.ToConnectError(err)) // who is gone needs no answer
 			return
 		}
-		d := &deadlines{http.NewResponseController(w)}
 		if r.URL.Path != tidemarkv1connect.OffsetServiceStreamProcedure {
+			defer drain(r)
 			d.request(s.limits.Body, s.limits.Body+s.limits.ExportTimeout+s.limits.Stall)
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), deadlinesKey{}, d)))
 	})
+}
+
+// drainBytes is how much of a body that nobody wants is read.
+const drainBytes = 32 << 20
+
+// drain reads what is left of a body, within its deadline: while it is being
+// written, a connection that is closed is reset, and takes the answer along.
+// HTTP/2 has no such trouble; who asks before it sends its body sends none.
+func drain(r *http.Request) {
+	if r.ProtoMajor == 1 && r.Header.Get("Expect") == "" {
+		_, _ = io.CopyN(io.Discard, r.Body, drainBytes) // a body that ends, or breaks off, is as good
+	}
 }
 
 // procedures gives the path of every RPC.
