@@ -5,14 +5,16 @@ import (
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
 )
 
+// fromReadAt keeps an index that the level does not look at, so that the Service
+// can refuse it.
 func fromReadAt(level tidemarkv1.ReadLevel, index uint64) (offset.ReadAt, error) {
 	switch level {
 	case tidemarkv1.ReadLevel_READ_LEVEL_LINEARIZABLE:
-		return offset.ReadAt{Level: offset.Linearizable}, nil
+		return offset.ReadAt{Level: offset.Linearizable, Index: index}, nil
 	case tidemarkv1.ReadLevel_READ_LEVEL_AT_LEAST:
 		return offset.ReadAt{Level: offset.AtLeast, Index: index}, nil
 	case tidemarkv1.ReadLevel_READ_LEVEL_LOCAL:
-		return offset.ReadAt{Level: offset.Local}, nil
+		return offset.ReadAt{Level: offset.Local, Index: index}, nil
 	}
 	return offset.ReadAt{}, offset.Errorf(offset.ErrInvalid, "level %d is not known", level)
 }

@@ -168,6 +168,7 @@ func (ImportMode) EnumDescriptor() ([]byte, []int) {
 	return file_tidemark_v1_group_proto_rawDescGZIP(), []int{2}
 }
 
+// A filter that a listing of this kind does not have is refused.
 type ListRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	What  ListKind               `protobuf:"varint,1,opt,name=what,proto3,enum=tidemark.v1.ListKind" json:"what,omitempty"`
@@ -176,19 +177,20 @@ type ListRequest struct {
 	Topic string `protobuf:"bytes,3,opt,name=topic,proto3" json:"topic,omitempty"`
 	// Set, also to the empty name, it narrows the listing to one broker.
 	Broker *string `protobuf:"bytes,4,opt,name=broker,proto3,oneof" json:"broker,omitempty"`
-	// For groups and topics: what their names begin with.
+	// For groups and topics alone: what their names begin with.
 	Prefix string `protobuf:"bytes,5,opt,name=prefix,proto3" json:"prefix,omitempty"`
-	// For keys: only those whose index or epoch is above it.
+	// For keys alone: only those whose index or epoch is above it.
 	NewerThan uint64 `protobuf:"varint,6,opt,name=newer_than,json=newerThan,proto3" json:"newer_than,omitempty"`
-	// For keys: only pending ones.
+	// For keys alone: only pending ones.
 	Pending bool `protobuf:"varint,7,opt,name=pending,proto3" json:"pending,omitempty"`
 	// The last row of the page before.
 	After *Key `protobuf:"bytes,8,opt,name=after,proto3" json:"after,omitempty"`
 	// Rows wanted; 0 is the most, 10,000.
-	Limit         uint32    `protobuf:"varint,9,opt,name=limit,proto3" json:"limit,omitempty"`
-	Level         ReadLevel `protobuf:"varint,10,opt,name=level,proto3,enum=tidemark.v1.ReadLevel" json:"level,omitempty"`
-	AtIndex       uint64    `protobuf:"varint,11,opt,name=at_index,json=atIndex,proto3" json:"at_index,omitempty"`
-	TimeoutMs     uint32    `protobuf:"varint,12,opt,name=timeout_ms,json=timeoutMs,proto3" json:"timeout_ms,omitempty"`
+	Limit uint32    `protobuf:"varint,9,opt,name=limit,proto3" json:"limit,omitempty"`
+	Level ReadLevel `protobuf:"varint,10,opt,name=level,proto3,enum=tidemark.v1.ReadLevel" json:"level,omitempty"`
+	// With READ_LEVEL_AT_LEAST alone.
+	AtIndex       uint64 `protobuf:"varint,11,opt,name=at_index,json=atIndex,proto3" json:"at_index,omitempty"`
+	TimeoutMs     uint32 `protobuf:"varint,12,opt,name=timeout_ms,json=timeoutMs,proto3" json:"timeout_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1184,13 +1186,14 @@ func (x *ActResponse) GetNames() []*Key {
 }
 
 type ExportRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
-	Topic         string                 `protobuf:"bytes,2,opt,name=topic,proto3" json:"topic,omitempty"`
-	Broker        *string                `protobuf:"bytes,3,opt,name=broker,proto3,oneof" json:"broker,omitempty"`
-	Level         ReadLevel              `protobuf:"varint,4,opt,name=level,proto3,enum=tidemark.v1.ReadLevel" json:"level,omitempty"`
-	AtIndex       uint64                 `protobuf:"varint,5,opt,name=at_index,json=atIndex,proto3" json:"at_index,omitempty"`
-	TimeoutMs     uint32                 `protobuf:"varint,6,opt,name=timeout_ms,json=timeoutMs,proto3" json:"timeout_ms,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Group  string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	Topic  string                 `protobuf:"bytes,2,opt,name=topic,proto3" json:"topic,omitempty"`
+	Broker *string                `protobuf:"bytes,3,opt,name=broker,proto3,oneof" json:"broker,omitempty"`
+	Level  ReadLevel              `protobuf:"varint,4,opt,name=level,proto3,enum=tidemark.v1.ReadLevel" json:"level,omitempty"`
+	// With READ_LEVEL_AT_LEAST alone.
+	AtIndex       uint64 `protobuf:"varint,5,opt,name=at_index,json=atIndex,proto3" json:"at_index,omitempty"`
+	TimeoutMs     uint32 `protobuf:"varint,6,opt,name=timeout_ms,json=timeoutMs,proto3" json:"timeout_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

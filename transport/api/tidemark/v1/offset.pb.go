@@ -845,11 +845,12 @@ func (x *SetResponse) GetState() *KeyState {
 }
 
 type FetchRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Keys          []*Key                 `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
-	Level         ReadLevel              `protobuf:"varint,2,opt,name=level,proto3,enum=tidemark.v1.ReadLevel" json:"level,omitempty"`
-	AtIndex       uint64                 `protobuf:"varint,3,opt,name=at_index,json=atIndex,proto3" json:"at_index,omitempty"`
-	TimeoutMs     uint32                 `protobuf:"varint,4,opt,name=timeout_ms,json=timeoutMs,proto3" json:"timeout_ms,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Keys  []*Key                 `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
+	Level ReadLevel              `protobuf:"varint,2,opt,name=level,proto3,enum=tidemark.v1.ReadLevel" json:"level,omitempty"`
+	// With READ_LEVEL_AT_LEAST alone.
+	AtIndex       uint64 `protobuf:"varint,3,opt,name=at_index,json=atIndex,proto3" json:"at_index,omitempty"`
+	TimeoutMs     uint32 `protobuf:"varint,4,opt,name=timeout_ms,json=timeoutMs,proto3" json:"timeout_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
