@@ -16,6 +16,9 @@ PREFIX    ?= /usr/local
 NODES     ?= 3
 BREAK     ?=
 
+# Modules of their own, each with its dependencies.
+adapters := $(patsubst %/go.mod,%,$(wildcard adapters/*/go.mod))
+
 tools := .cache/bin
 # A build that breaks its word on purpose, for BREAK=early-ack and BREAK=no-sync.
 ifeq ($(BREAK),)
@@ -29,7 +32,7 @@ cluster := CLUSTER_BIN=$(CURDIR)/$(bin) TIDEMARK_BREAK=$(BREAK)
 
 .PHONY: help
 help: ## show the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
 .PHONY: build
 build: ## build tidemarkd, tidemark and the programs of the proofs into bin/
@@ -56,8 +59,17 @@ failover: build ## kill the leader twenty times under load, and measure the gaps
 	@$(cluster) cluster-test/failover.sh
 
 .PHONY: test
-test: lint ## lint, then all tests under the race detector
+test: lint ## lint, then all tests under the race detector, the adapters' included
 	@go test -race -timeout $(TIMEOUT) $(TESTFLAGS) ./...
+	@$(MAKE) --no-print-directory test-adapters
+
+.PHONY: test-adapters
+test-adapters: ## the adapters' tests, against real Kafka and RocketMQ (a JDK and Maven are needed)
+	@for m in $(adapters); do go -C $$m test -race -timeout $(TIMEOUT) $(TESTFLAGS) ./...; done
+
+.PHONY: example-kafka
+example-kafka: ## show adapters/franzgo/example on a real Kafka broker: a kill, a restart, an operator's reset
+	@go -C adapters/franzgo test -count 1 -v -run TestExample ./example
 
 .PHONY: lint
 lint: $(tools)/staticcheck ## gofmt, vet, staticcheck, generated code, scripts
@@ -65,6 +77,7 @@ lint: $(tools)/staticcheck ## gofmt, vet, staticcheck, generated code, scripts
 	@go vet ./...
 	@go vet -tags tidemark_break ./...
 	@$(tools)/staticcheck ./...
+	@for m in $(adapters); do (cd $$m && go vet ./... && $(CURDIR)/$(tools)/staticcheck ./...); done
 	@go -C tools vet ./...
 	@go -C tools run ./protogen -check ../transport/api
 	@for f in $$(git ls-files '*.sh') .ci/run; do bash -n $$f; done
