@@ -111,6 +111,10 @@ func run(ctx context.Context, args []string, st streams, connect dialer) int {
 	)
 	parser := newParser(&a, st, func(int) { helped = true })
 	args = joined(args)
+	if err := text(args); err != nil {
+		fmt.Fprintf(st.err, "tidemark: %s\n", oneLine(err))
+		return exitBadInput
+	}
 	command, err := parser.Parse(args)
 	switch {
 	case helped:

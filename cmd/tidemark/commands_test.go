@@ -45,6 +45,19 @@ func TestC54EveryNameReachesItsOwnRecord(t *testing.T) {
 	}
 }
 
+// TestBytesThatAreNoTextNameNothing: the parser of the command line would put
+// U+FFFD in their place, which is a name of its own.
+func TestBytesThatAreNoTextNameNothing(t *testing.T) {
+	f := newFake()
+	f.set(t, 1, key("g\ufffd", "t", "", 0))
+	f.tidemark(t, "get", "g\ufffd").want(t, 0, "t ", "")
+	f.tidemark(t, "get", "g\xff").want(t, exitBadInput, "", `"g\xff" is not valid UTF-8`)
+	f.tidemark(t, "group", "remove", "--execute", "--", "g\xff").want(t, exitBadInput, "", "UTF-8")
+	if f.all() == "" {
+		t.Error("another group was removed")
+	}
+}
+
 func TestNamesCannotForgeLines(t *testing.T) {
 	r := newFake().tidemark(t, "group", "describe", "g\nall is well")
 	r.want(t, exitBadInput, "", "control character")

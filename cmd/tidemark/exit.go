@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 
@@ -164,6 +165,17 @@ func commandOf(err error) string {
 		return e.Context.Selected().FullPath()
 	}
 	return "tidemark"
+}
+
+// text refuses bytes that are no text: the parser would put another character
+// in their place, and so name something else.
+func text(args []string) error {
+	for _, a := range args {
+		if !utf8.ValidString(a) {
+			return offset.Errorf(offset.ErrInvalid, "%q is not valid UTF-8, as all names are", a)
+		}
+	}
+	return nil
 }
 
 // numbers are the flags behind which a number below 0 is read: as what is meant,
