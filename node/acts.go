@@ -83,7 +83,7 @@ func (r *replica) admitStep(p auth.Principal, a *offset.Act) error {
 	return r.config.Policy.Allow(p, auth.Operate, imp.Group)
 }
 
-// partly says that earlier entries of a cut act have been applied.
+// partly says that earlier entries of a cut request have been applied.
 func (r *replica) partly(step uint32, err error) error {
 	if step == 0 {
 		return err
@@ -91,7 +91,7 @@ func (r *replica) partly(step uint32, err error) error {
 	if errors.Is(err, offset.ErrOutcomeUnknown) {
 		return err
 	}
-	return offset.Errorf(offset.ErrOutcomeUnknown, "%d entries of the act have been applied, then: %v; send the same again to have the rest done", step, err)
+	return offset.Errorf(offset.ErrOutcomeUnknown, "%d entries of the request have been applied, then: %v; send the same again to have the rest done", step, err)
 }
 
 // groupsOf names the groups that an act is about, "" where that is all or none.

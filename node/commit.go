@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"slices"
 
 	"github.com/tidemark-mq/tidemark/auth"
 	"github.com/tidemark-mq/tidemark/fsm/entry"
@@ -46,15 +47,36 @@ func (n *Node) admitCommits(p auth.Principal, c *offset.Commits) error {
 	return nil
 }
 
-// commit proposes. A commit for another cluster is proposed as well: that it
-// is fenced is said once applied, never before.
-func (r *replica) commit(ctx context.Context, p auth.Principal, c *offset.Commits) (judged, error) {
-	got, err := r.proposer.propose(ctx, entry.Request{Principal: p.Name, From: p.From, Commits: c})
-	if err != nil {
-		return judged{}, err
+// commit proposes, a large request in parts. A commit for another cluster is
+// proposed as well: that it is fenced is said once applied, never before.
+func (r *replica) commit(ctx context.Context, p auth.Principal, c *offset.Commits) (all judged, err error) {
+	for i, part := range parts(c) {
+		got, err := r.proposer.propose(ctx, entry.Request{Principal: p.Name, From: p.From, Commits: part})
+		if err != nil {
+			return judged{}, r.partly(uint32(i), err)
+		}
+		r.counts.commits.Add(uint64(len(got.answer.Verdicts)))
+		all.meta = r.metaAt(got)
+		if i == 0 {
+			all.verdicts = got.answer.Verdicts
+		} else {
+			all.verdicts = append(all.verdicts, got.answer.Verdicts...)
+		}
 	}
-	r.counts.commits.Add(uint64(len(got.answer.Verdicts)))
-	return judged{got.answer.Verdicts, r.metaAt(got)}, nil
+	return all, nil
+}
+
+// parts cuts a request that names more than one entry should have to apply;
+// commits that are to be done together stay so.
+func parts(c *offset.Commits) []*offset.Commits {
+	if c.Atomic || len(c.Topics) <= entry.MaxRuns {
+		return []*offset.Commits{c}
+	}
+	var list []*offset.Commits
+	for topics := range slices.Chunk(c.Topics, entry.MaxRuns) {
+		list = append(list, &offset.Commits{Cluster: c.Cluster, Topics: topics})
+	}
+	return list
 }
 
 // Set answers CodeOK or CodeFenced, with the key as it is after.

@@ -113,6 +113,7 @@ func (b *Builder) queue(q, was *offset.QueueCommit) error {
 
 func (b *Builder) set(r *Request) error {
 	s := r.Set
+	b.runs++
 	if s.Offset < 0 || s.Replaces < 0 || s.Key.QueueID < 0 {
 		return invalid("offset %d, replaced offset %d or queue id %d is negative", s.Offset, s.Replaces, s.Key.QueueID)
 	}
@@ -212,6 +213,7 @@ type topicNames struct{ group, broker string }
 // topic appends what n queues have in common: n and whether group and broker
 // are other than before, then the references.
 func (b *Builder) topic(was *topicNames, group, topic, broker string, n int) error {
+	b.runs++
 	first := uint64(n) << 2
 	if group != was.group {
 		first |= otherGroup

@@ -22,7 +22,7 @@ func BenchmarkStructure(b *testing.B) {
 	s := shapes["10topics"]
 	for i := range ids {
 		k := s.key(i/s.topics, i%s.topics, 0)
-		ids[i] = newIdent(k.Group, k.Topic, k.Broker)
+		ids[i] = &ident{k.Group, k.Topic, k.Broker}
 	}
 	for _, c := range []struct {
 		name string

@@ -60,6 +60,9 @@ const (
 	tagState
 )
 
+// hash is what the digest knows a run by.
+func (i *ident) hash() sum { return hashNames(i.group, i.topic, i.broker) }
+
 func hashNames(group, topic, broker string) sum {
 	return make(encoding, 0, 160).u8(tagNames).text(group).text(topic).text(broker).hash()
 }

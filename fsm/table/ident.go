@@ -10,12 +10,6 @@ import (
 // that belongs to it; its strings are shared with its neighbours where they can be.
 type ident struct {
 	group, topic, broker string
-	// hash is what the digest knows the names by.
-	hash sum
-}
-
-func newIdent(group, topic, broker string) *ident {
-	return &ident{group, topic, broker, hashNames(group, topic, broker)}
 }
 
 // place is where an item stands in a tree: its names, and for a run of queues
@@ -64,6 +58,37 @@ func (o order) compare(a, b place) int {
 		return c
 	}
 	return strings.Compare(a.broker, b.broker)
+}
+
+// name returns a key's field by its number in the order. The second of byRun is
+// no name.
+func (o order) name(i *ident, field uint8) string {
+	switch uint8(o)<<2 | field {
+	case uint8(byGroup) << 2, uint8(byBroker)<<2 | 1, uint8(byTopic)<<2 | 1:
+		return i.group
+	case uint8(byRun) << 2, uint8(byTopic) << 2:
+		return i.topic
+	}
+	return i.broker
+}
+
+// common returns the first field in which two keys, a below b, differ, and what
+// they have in common of it.
+func (o order) common(a, b place) (field uint8, prefix string) {
+	for {
+		if o == byRun && field == 1 {
+			return field, ""
+		}
+		x, y := o.name(a.ident, field), o.name(b.ident, field)
+		if x != y {
+			n := 0
+			for n < min(len(x), len(y)) && x[n] == y[n] {
+				n++
+			}
+			return field, x[:n]
+		}
+		field++
+	}
 }
 
 // place lets an ident be an item of a tree of pairs.

@@ -29,15 +29,19 @@ type page[T item] struct {
 	gauge
 	// items are those of a leaf, ascending.
 	items []T
+	// heads are those of items; nil for few, and for an inner page.
+	heads *heads
 	// inner is nil for a leaf.
 	inner *inner[T]
 }
 
 // inner holds the pages below: kids[i+1] holds nothing below seps[i], and
-// kids[i] nothing at or above it. seps is shared by copies, and replaced when it changes.
+// kids[i] nothing at or above it. seps is shared by copies, and replaced when it
+// changes; heads are those of seps.
 type inner[T item] struct {
-	seps []place
-	kids []*page[T]
+	seps  []place
+	heads *heads
+	kids  []*page[T]
 }
 
 // tree is a persistent ordered set: copying the value is taking a snapshot, as
@@ -48,18 +52,18 @@ func (p *page[T]) own(gen uint64) *page[T] {
 	if p.gen == gen {
 		return p
 	}
-	c := &page[T]{gen: gen, gauge: p.gauge}
+	c := &page[T]{gen: gen, gauge: p.gauge, heads: p.heads}
 	if p.inner == nil {
 		c.items = slices.Clone(p.items)
 	} else {
-		c.inner = &inner[T]{p.inner.seps, slices.Clone(p.inner.kids)}
+		c.inner = &inner[T]{p.inner.seps, p.inner.heads, slices.Clone(p.inner.kids)}
 	}
 	return c
 }
 
 // search returns the index of the first item at or above k, and whether it is at k.
 func (p *page[T]) search(o order, k place) (int, bool) {
-	lo, hi := 0, len(p.items)
+	lo, hi := p.heads.bounds(o, k, len(p.items))
 	for lo < hi {
 		m := int(uint(lo+hi) >> 1)
 		switch c := o.compare(p.items[m].place(), k); {
@@ -76,7 +80,7 @@ func (p *page[T]) search(o order, k place) (int, bool) {
 
 // route returns the index of the page below that k belongs to.
 func (in *inner[T]) route(o order, k place) int {
-	lo, hi := 0, len(in.seps)
+	lo, hi := in.heads.bounds(o, k, len(in.seps))
 	for lo < hi {
 		if m := int(uint(lo+hi) >> 1); o.compare(in.seps[m], k) > 0 {
 			hi = m
@@ -110,33 +114,50 @@ func (t *tree[T]) around(o order, k place) (below, above T) {
 	if p == nil {
 		return
 	}
-	var left, right *page[T]
+	var s span[T]
 	for p.inner != nil {
-		in := p.inner
-		i := in.route(o, k)
-		if i > 0 {
-			left = in.kids[i-1]
-		}
-		if i+1 < len(in.kids) {
-			right = in.kids[i+1]
-		}
-		p = in.kids[i]
+		i := p.inner.route(o, k)
+		s = p.inner.spanOf(i, s)
+		p = p.inner.kids[i]
 	}
 	i, found := p.search(o, k)
 	if found {
-		i++
+		below = p.items[i]
+		_, above = p.beside(i+1, s)
+		return below, above
 	}
+	return p.beside(i, s)
+}
+
+// span is what stands on both sides of a page, nil at an end.
+type span[T item] struct{ left, right *page[T] }
+
+// spanOf returns what stands on both sides of a page below; s is that of the
+// page itself.
+func (in *inner[T]) spanOf(i int, s span[T]) span[T] {
+	if i > 0 {
+		s.left = in.kids[i-1]
+	}
+	if i+1 < len(in.kids) {
+		s.right = in.kids[i+1]
+	}
+	return s
+}
+
+// beside returns the items before and behind a gap of a leaf, in the leaf or
+// beside it; the zero value where there is none.
+func (p *page[T]) beside(i int, s span[T]) (below, above T) {
 	if i > 0 {
 		below = p.items[i-1]
-	} else if left != nil {
-		below = left.last()
+	} else if s.left != nil {
+		below = s.left.last()
 	}
 	if i < len(p.items) {
 		above = p.items[i]
-	} else if right != nil {
-		above = right.firstItem()
+	} else if s.right != nil {
+		above = s.right.firstItem()
 	}
-	return
+	return below, above
 }
 
 func (p *page[T]) last() T {

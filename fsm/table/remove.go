@@ -176,7 +176,7 @@ func (w *work) clear(p *part, n *node, after int32, limit int) int32 {
 	base, claim := newer(t.live.base, p.base), t.claims.of(n.id.group, n.id.broker)
 	k := offset.Key{Group: n.id.group, MessageQueue: offset.MessageQueue{Topic: n.id.topic, Broker: n.id.broker}}
 	kept := make([]queue, 0, len(n.queues))
-	gone := sum{}
+	gone, names := sum{}, n.id.hash()
 	for _, q := range n.queues {
 		if q.id() <= after || limit == 0 {
 			kept = append(kept, q)
@@ -189,7 +189,7 @@ func (w *work) clear(p *part, n *node, after int32, limit int) int32 {
 			kept = append(kept, q)
 			continue
 		}
-		gone = add(gone, q.hash(n.id.hash))
+		gone = add(gone, q.hash(names))
 		w.removed(&k, q.position(base), claim)
 	}
 	if lost := len(n.queues) - len(kept); lost > 0 {

@@ -20,6 +20,8 @@ type run struct {
 	lo, hi int64
 	// id names the run, once known.
 	id *ident
+	// names is what the digest knows the run by; zero until it is asked for.
+	names sum
 	// room is how many further queues the caller may add.
 	room int
 	// what n was before it was changed, and what the changes add up to.
@@ -83,6 +85,14 @@ func (r *run) find(id int32) *queue {
 	return &r.n.queues[i]
 }
 
+// hash returns what the digest knows the names by.
+func (r *run) hash() sum {
+	if r.names == (sum{}) {
+		r.names = hashNames(r.group, r.topic, r.broker)
+	}
+	return r.names
+}
+
 // touch makes the present node ready to be changed.
 func (r *run) touch() {
 	r.p = r.s.own(r.p)
@@ -106,7 +116,7 @@ func (r *run) store(q queue) {
 		return
 	}
 	r.touch()
-	names := r.n.id.hash
+	names := r.hash()
 	if ok {
 		old := &r.n.queues[i]
 		r.delta = add(sub(r.delta, old.hash(names)), q.hash(names))
@@ -131,7 +141,7 @@ func (r *run) begin(q queue) {
 	r.n = &node{id: r.id, gen: r.s.gen}
 	r.n.insert(0, q, r.room)
 	r.changed, r.prev, r.was = true, nil, gauge{}
-	r.delta, r.count = add(r.delta, q.hash(r.id.hash)), r.count+1
+	r.delta, r.count = add(r.delta, q.hash(r.hash())), r.count+1
 }
 
 // split cuts the present node in two; the next locate finds which of them.

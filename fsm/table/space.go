@@ -113,26 +113,23 @@ func (s *space) broker(name string) string {
 }
 
 // pair returns the ident of a topic of a group on a broker, from the tree of
-// topics or new in it. It keeps group and broker as they are.
+// topics or new in it. It keeps group and broker as they are, and of the names of
+// a topic that the tree has already one.
 func (s *space) pair(group, topic, broker string) *ident {
 	k := place{&ident{group: group, topic: topic, broker: broker}, 0}
-	below, above := s.topics.around(byTopic, k)
-	switch {
-	case below != nil && byTopic.compare(place{below, 0}, k) == 0:
-		return below
-	case below != nil && below.topic == topic:
-		topic = below.topic
-	case above != nil && above.topic == topic:
-		topic = above.topic
-	default:
-		topic = strings.Clone(topic)
-	}
-	id := newIdent(group, topic, broker)
-	s.topics.put(byTopic, s.gen, id, nil, gauge{})
-	if b := s.beside; b != nil {
-		if _, ok := b.topics.get(byTopic, place{id, 0}); !ok {
-			b.topics.put(byTopic, b.gen, id, nil, gauge{})
+	id := s.topics.add(byTopic, s.gen, k, func(below, above *ident) *ident {
+		switch {
+		case below != nil && below.topic == topic:
+			topic = below.topic
+		case above != nil && above.topic == topic:
+			topic = above.topic
+		default:
+			topic = strings.Clone(topic)
 		}
+		return &ident{group, topic, broker}
+	})
+	if b := s.beside; b != nil {
+		b.topics.add(byTopic, b.gen, place{id, 0}, func(_, _ *ident) *ident { return id })
 	}
 	return id
 }

@@ -37,11 +37,11 @@ func (p *page[T]) put(o order, gen uint64, x, prev T, was gauge) (right *page[T]
 		if found {
 			p.items[i] = x
 		} else {
-			p.insert(i, x)
+			p.insert(o, i, x)
 			fresh = true
 		}
 		if len(p.items) > maxItems {
-			return p.splitLeaf(i), fresh
+			return p.splitLeaf(o, i), fresh
 		}
 		p.follow(x.summary(), was)
 		return nil, fresh
@@ -51,17 +51,60 @@ func (p *page[T]) put(o order, gen uint64, x, prev T, was gauge) (right *page[T]
 	kid := in.kids[i].own(gen)
 	in.kids[i] = kid
 	right, fresh = kid.put(o, gen, x, prev, was)
-	if right == nil {
-		p.follow(x.summary(), was)
-		return nil, fresh
+	return p.extend(o, i, right, x.summary(), was), fresh
+}
+
+// extend takes in what kid i had to split off, nil if nothing, after one item
+// below went from was to now; it returns what it had to split off itself.
+func (p *page[T]) extend(o order, i int, right *page[T], now, was gauge) *page[T] {
+	if in := p.inner; right != nil {
+		in.kids = slices.Insert(in.kids, i+1, right)
+		in.insertSep(o, p.gen, i, right.firstItem().place())
+		if len(in.kids) > maxItems {
+			return p.splitInner(o, i+1)
+		}
 	}
-	in.kids = slices.Insert(in.kids, i+1, right)
-	in.seps = insertCopy(in.seps, i, right.firstItem().place())
-	if len(in.kids) > maxItems {
-		return p.splitInner(i + 1), fresh
+	p.follow(now, was)
+	return nil
+}
+
+// add returns the item at k. Where there is none it inserts what fresh makes,
+// which is told the neighbours, zero at an end.
+func (t *tree[T]) add(o order, gen uint64, k place, fresh func(below, above T) T) T {
+	if t.root == nil {
+		var none T
+		x := fresh(none, none)
+		t.put(o, gen, x, none, gauge{})
+		return x
 	}
-	p.follow(x.summary(), was)
-	return nil, fresh
+	t.root = t.root.own(gen)
+	x, right := t.root.add(o, k, span[T]{}, fresh)
+	if right != nil {
+		t.root = join(gen, t.root, right)
+	}
+	return x
+}
+
+// add works on a page that is owned; it returns what it had to split off.
+func (p *page[T]) add(o order, k place, s span[T], fresh func(below, above T) T) (x T, right *page[T]) {
+	if p.inner == nil {
+		i, found := p.search(o, k)
+		if found {
+			return p.items[i], nil
+		}
+		x = fresh(p.beside(i, s))
+		p.insert(o, i, x)
+		if len(p.items) > maxItems {
+			return x, p.splitLeaf(o, i)
+		}
+		p.follow(x.summary(), gauge{})
+		return x, nil
+	}
+	in := p.inner
+	i := in.route(o, k)
+	in.kids[i] = in.kids[i].own(p.gen)
+	x, right = in.kids[i].add(o, k, in.spanOf(i, s), fresh)
+	return x, p.extend(o, i, right, x.summary(), gauge{})
 }
 
 func (p *page[T]) find(o order, k place, prev T) (int, bool) {
@@ -105,7 +148,7 @@ func (p *page[T]) measure() {
 }
 
 // insert keeps the spare room of a leaf small: most never grow again.
-func (p *page[T]) insert(i int, x T) {
+func (p *page[T]) insert(o order, i int, x T) {
 	if len(p.items) == cap(p.items) {
 		c := min(len(p.items)+max(1, len(p.items)/4), maxItems+1)
 		grown := make([]T, len(p.items), c)
@@ -113,23 +156,55 @@ func (p *page[T]) insert(i int, x T) {
 		p.items = grown
 	}
 	p.items = slices.Insert(p.items, i, x)
+	if h := p.heads.insert(o, p.gen, i, x.place()); h != nil {
+		p.heads = h
+	} else {
+		p.rehead(o, nil)
+	}
+}
+
+// rehead makes the heads of a leaf anew.
+func (p *page[T]) rehead(o order, like *heads) {
+	p.heads = newHeads(o, p.gen, like, len(p.items), func(i int) place { return p.items[i].place() })
+}
+
+func (in *inner[T]) insertSep(o order, gen uint64, i int, k place) {
+	in.seps = insertCopy(in.seps, i, k)
+	if h := in.heads.insert(o, gen, i, k); h != nil {
+		in.heads = h
+	} else {
+		in.rehead(o, gen, nil)
+	}
+}
+
+func (in *inner[T]) deleteSep(gen uint64, i int) {
+	in.seps = deleteCopy(in.seps, i)
+	in.heads = in.heads.remove(gen, i)
+}
+
+// rehead makes the heads of an inner page anew.
+func (in *inner[T]) rehead(o order, gen uint64, like *heads) {
+	in.heads = newHeads(o, gen, like, len(in.seps), func(i int) place { return in.seps[i] })
 }
 
 // splitLeaf halves a leaf; one that grew at its end stays full, since keys that
 // come in order will not fill it again.
-func (p *page[T]) splitLeaf(at int) *page[T] {
+func (p *page[T]) splitLeaf(o order, at int) *page[T] {
 	m := len(p.items) / 2
 	if at == len(p.items)-1 {
 		m = at
 	}
 	right := &page[T]{gen: p.gen, items: slices.Clone(p.items[m:])}
 	p.items = slices.Clip(slices.Clone(p.items[:m]))
+	was := p.heads
+	p.rehead(o, was)
+	right.rehead(o, was)
 	p.measure()
 	right.measure()
 	return right
 }
 
-func (p *page[T]) splitInner(at int) *page[T] {
+func (p *page[T]) splitInner(o order, at int) *page[T] {
 	in := p.inner
 	m := len(in.kids) / 2
 	if at == len(in.kids)-1 {
@@ -141,6 +216,9 @@ func (p *page[T]) splitInner(at int) *page[T] {
 	}}
 	in.seps = slices.Clone(in.seps[:m-1])
 	in.kids = slices.Clone(in.kids[:m])
+	was := in.heads
+	in.rehead(o, p.gen, was)
+	right.inner.rehead(o, p.gen, was)
 	p.measure()
 	right.measure()
 	return right
@@ -166,24 +244,25 @@ func (p *page[T]) del(o order, gen uint64, k place, was gauge) {
 	if p.inner == nil {
 		i, _ := p.search(o, k)
 		p.items = slices.Delete(p.items, i, i+1)
+		p.heads = p.heads.remove(gen, i)
 	} else {
 		in := p.inner
 		i := in.route(o, k)
 		in.kids[i] = in.kids[i].own(gen)
 		in.kids[i].del(o, gen, k, was)
-		p.tidy(gen, i)
+		p.tidy(o, gen, i)
 	}
 	p.follow(gauge{}, was)
 }
 
 // tidy drops the page below if it is empty, and joins it with a neighbour if
 // both are small.
-func (p *page[T]) tidy(gen uint64, i int) {
+func (p *page[T]) tidy(o order, gen uint64, i int) {
 	in := p.inner
 	if in.kids[i].size() == 0 {
 		in.kids = slices.Delete(in.kids, i, i+1)
 		if len(in.seps) > 0 {
-			in.seps = deleteCopy(in.seps, max(i-1, 0))
+			in.deleteSep(gen, max(i-1, 0))
 		}
 		return
 	}
@@ -197,9 +276,9 @@ func (p *page[T]) tidy(gen uint64, i int) {
 		return
 	}
 	in.kids[i] = in.kids[i].own(gen)
-	in.kids[i].absorb(in.kids[i+1], in.seps[i])
+	in.kids[i].absorb(o, in.kids[i+1], in.seps[i])
 	in.kids = slices.Delete(in.kids, i+1, i+2)
-	in.seps = deleteCopy(in.seps, i)
+	in.deleteSep(gen, i)
 }
 
 func (p *page[T]) size() int {
@@ -210,13 +289,15 @@ func (p *page[T]) size() int {
 }
 
 // absorb takes over what q, the next page, holds.
-func (p *page[T]) absorb(q *page[T], sep place) {
+func (p *page[T]) absorb(o order, q *page[T], sep place) {
 	if p.inner == nil {
 		p.items = append(p.items, q.items...)
+		p.rehead(o, p.heads)
 	} else {
 		seps := append(slices.Clone(p.inner.seps), sep)
 		p.inner.seps = append(seps, q.inner.seps...)
 		p.inner.kids = append(p.inner.kids, q.inner.kids...)
+		p.inner.rehead(o, p.gen, p.inner.heads)
 	}
 	p.measure()
 }

@@ -48,8 +48,10 @@ func (p *page[T]) check(tb testing.TB, o order, root bool) {
 		tb.Fatalf("page of %d", p.size())
 	}
 	if p.inner == nil {
+		p.heads.check(tb, o, len(p.items), func(i int) place { return p.items[i].place() })
 		return
 	}
+	p.inner.heads.check(tb, o, len(p.inner.seps), func(i int) place { return p.inner.seps[i] })
 	for i, k := range p.inner.kids {
 		if i > 0 && o.compare(p.inner.seps[i-1], k.firstItem().place()) > 0 {
 			tb.Fatal("a separator is above what it separates")
@@ -89,7 +91,7 @@ func TestTreeAgainstMap(t *testing.T) {
 			name := fmt.Sprintf("%05d", r.IntN(keys))
 			was, has := ref[name]
 			if grow && r.IntN(4) > 0 || !grow && r.IntN(4) == 0 {
-				x := &thing{newIdent(name, "", ""), gauge{r.Uint64N(1000), r.Int32N(2)}}
+				x := &thing{&ident{name, "", ""}, gauge{r.Uint64N(1000), r.Int32N(2)}}
 				g := gauge{}
 				if has {
 					g = was.g

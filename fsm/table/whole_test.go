@@ -53,7 +53,7 @@ func (p *part) checkWhole(tb testing.TB, v *view) {
 			tb.Fatalf("gauge %+v of a node, want %+v", was, n.gauge)
 		}
 		for i := range n.queues {
-			total = add(total, n.queues[i].hash(n.id.hash))
+			total = add(total, n.queues[i].hash(n.id.hash()))
 		}
 		queues += len(n.queues)
 		_, paired := v.topics.get(byTopic, place{n.id, 0})
