@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -89,23 +90,34 @@ func (n *fakeNode) quiet() {
 // newFakeCluster starts nodes at addrs; the first leads.
 func newFakeCluster(tb testing.TB, addrs ...string) *fakeCluster {
 	tb.Helper()
-	c := &fakeCluster{
-		tb: tb, net: newFakeNet(), state: newFakeState(1), leader: addrs[0],
-		nodes: make(map[string]*fakeNode), calls: make(map[string]int), acts: make(map[offset.ActID]offset.ActResult),
-	}
+	c := emptyCluster(addrs[0])
+	c.tb = tb
 	for _, a := range addrs {
 		c.start(a)
 	}
-	tb.Cleanup(func() {
-		for _, n := range c.started {
-			n.server.Close()
-			n.done.Wait()
-		}
-	})
+	tb.Cleanup(c.stop)
 	return c
 }
 
-func (c *fakeCluster) start(addr string) {
+func emptyCluster(leader string) *fakeCluster {
+	return &fakeCluster{
+		net: newFakeNet(), state: newFakeState(1), leader: leader,
+		nodes: make(map[string]*fakeNode), calls: make(map[string]int), acts: make(map[offset.ActID]offset.ActResult),
+	}
+}
+
+// stop ends all nodes.
+func (c *fakeCluster) stop() {
+	for _, n := range c.started {
+		n.server.Close()
+		n.done.Wait()
+	}
+}
+
+// start starts a node on the network in memory.
+func (c *fakeCluster) start(addr string) { c.serveAt(addr, c.net.listen(addr)) }
+
+func (c *fakeCluster) serveAt(addr string, l net.Listener) {
 	n := &fakeNode{c: c, addr: addr, closing: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.Handle(tidemarkv1connect.NewOffsetServiceHandler(n))
@@ -114,7 +126,6 @@ func (c *fakeCluster) start(addr string) {
 	n.server = &http.Server{Handler: mux, Protocols: new(http.Protocols)}
 	n.server.Protocols.SetUnencryptedHTTP2(true)
 	n.server.Protocols.SetHTTP1(true)
-	l := c.net.listen(addr)
 	n.done.Go(func() { _ = n.server.Serve(l) })
 	c.mu.Lock()
 	c.nodes[addr] = n
