@@ -267,18 +267,6 @@ func (closedPipe) Write([]byte) (int, error) {
 	return 0, &os.PathError{Op: "write", Path: "stdout", Err: syscall.EPIPE}
 }
 
-func TestC53ClosedPipe(t *testing.T) {
-	f := newFake()
-	f.set(t, 1, key("g", "t", "", 0))
-	for _, args := range [][]string{{"get", "g"}, {"group", "list"}, {"export"}, {"cluster", "status"}, {"version"}} {
-		var errs bytes.Buffer
-		code := run(t.Context(), args, streams{out: closedPipe{}, err: &errs}, func([]string) (cluster, error) { return f, nil })
-		if code != exitFailed || strings.Count(errs.String(), "\n") != 1 || !strings.Contains(errs.String(), "closed") {
-			t.Errorf("%q gives %d, %q", args, code, &errs)
-		}
-	}
-}
-
 func TestOutputForms(t *testing.T) {
 	f := newFake()
 	f.set(t, 9223372036854775807, key("g", "t", "b", 0))

@@ -132,7 +132,7 @@ func TestGoldenFilesAreAllTold(t *testing.T) {
 // helpStories are the help texts, one for each command that there is.
 func helpStories() []story {
 	var list []story
-	for _, leaf := range newParser(&app{}, streams{out: io.Discard, err: io.Discard}, nil).Model.Leaves(false) {
+	for _, leaf := range newParser(&app{}, streams{out: io.Discard, err: io.Discard}, nil).Model.Leaves(true) {
 		words := strings.Fields(leaf.FullPath())[1:]
 		list = append(list, story{name: "help-" + strings.Join(words, "-"), apart: true, tell: func(s *telling) {
 			s.tidemark(append(words, "--help")...)
