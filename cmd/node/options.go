@@ -33,7 +33,7 @@ type options struct {
 	LimitPerAddress    int      `help:"Connections of clients at once from one IP address." default:"1024"`
 	LimitCalls         int      `help:"Calls under way at once." default:"16384"`
 	LimitCallsStream   int      `help:"Calls under way at once on one stream." default:"1024"`
-	LimitCallBytes     bytesize `help:"Memory of all calls under way." default:"256MiB"`
+	LimitCallBytes     bytesize `help:"Memory of all calls under way; the process may take twice that, which GOMEMLIMIT in the environment bounds." default:"256MiB"`
 	LimitExports       int      `help:"Exports at once." default:"4"`
 	LimitWaiting       int      `help:"Requests that wait to be proposed." default:"8192"`
 	LimitReads         int      `help:"Reads that wait for a leadership confirmation." default:"65536"`
