@@ -96,7 +96,9 @@ func (c *conn) exchange(r request) error {
 	}
 	for range maxStray {
 		h, n, err := readFrame(c.in, most)
-		if err != nil {
+		if err == io.EOF {
+			return fmt.Errorf("the connection was closed before an answer came: %w", err)
+		} else if err != nil {
 			return err
 		}
 		body := &bodyReader{r: c.in, left: n}

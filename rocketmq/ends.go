@@ -88,8 +88,8 @@ func (c *Client) end(ctx context.Context, mq offset.MessageQueue, r request) (n 
 }
 
 // endOn asks a broker for a number of a queue, and learns its version. Brokers
-// answer 0 for queues and topics that they do not have: such an answer is
-// looked into.
+// answer 0, some -1, for queues and topics that they do not have: such an
+// answer is looked into.
 func (c *Client) endOn(ctx context.Context, b Broker, mq offset.MessageQueue, r request) (n int64, version int, err error) {
 	if err := (offset.Key{Group: "-", MessageQueue: mq}).Validate(); err != nil {
 		return 0, 0, err
@@ -98,7 +98,7 @@ func (c *Client) endOn(ctx context.Context, b Broker, mq offset.MessageQueue, r 
 	r.take = func(h header, _ io.Reader) error {
 		version = h.Version
 		text := h.Fields["offset"]
-		if n, err = strconv.ParseInt(text, 10, 64); err != nil {
+		if n, err = strconv.ParseInt(text, 10, 64); err != nil || n < -1 {
 			return damaged("the answer has the offset %q", text)
 		}
 		return nil

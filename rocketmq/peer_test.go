@@ -17,8 +17,6 @@ type peer struct {
 	addr string
 	// conns counts the connections that were accepted.
 	conns atomic.Int64
-	// requests counts the requests that were read.
-	requests atomic.Int64
 
 	listener net.Listener
 	mu       sync.Mutex
@@ -76,27 +74,30 @@ func (p *peer) stop() {
 // answers gives the code, the fields and the body that answer a request.
 type answers func(h header) (code int, fields map[string]string, body string)
 
-// startAnswering serves by answers, as a broker does.
+// startAnswering serves by answers, as a broker 5.5.0 does.
 func startAnswering(t *testing.T, a answers) *peer {
 	t.Helper()
-	var p *peer
-	ready := make(chan struct{})
-	p = startPeer(t, func(c net.Conn) {
-		<-ready
+	return startVersion(t, 513, a)
+}
+
+// startVersion serves by answers, as a broker of that version does.
+func startVersion(t *testing.T, version int, a answers) *peer {
+	t.Helper()
+	return startPeer(t, func(c net.Conn) {
 		in := bufio.NewReader(c)
 		for {
 			h, err := nextRequest(in)
 			if err != nil {
 				return
 			}
-			p.requests.Add(1)
 			code, fields, body := a(h)
-			c.Write(frameOf(header{Code: code, Opaque: h.Opaque, Flag: flagResponse, Version: 513, Fields: fields}, body))
+			c.Write(frameOf(header{Code: code, Opaque: h.Opaque, Flag: flagResponse, Version: version, Fields: fields}, body))
 		}
 	})
-	close(ready)
-	return p
 }
+
+// nobody is an address that nobody listens at.
+const nobody = "127.0.0.1:1"
 
 // startRaw answers the first request of each connection with raw bytes, made
 // of its opaque, and closes the connection when the client has.
@@ -115,7 +116,7 @@ func startRaw(t *testing.T, raw func(opaque int32) []byte) *peer {
 // nextRequest reads a request of ours strictly.
 func nextRequest(r io.Reader) (header, error) {
 	h, n, err := readFrame(r, 0)
-	if err == nil && (h.Flag != 0 || h.Opaque <= 0 || n != 0 || h.Language != "GO" || h.Version != version407) {
+	if err == nil && (h.Flag != 0 || h.Opaque <= 0 || n != 0 || h.Version != version407) {
 		err = errors.New("this is no request of ours")
 	}
 	return h, err
@@ -132,7 +133,7 @@ func frameOf(h header, body string) []byte {
 	return append(append(b, text...), body...)
 }
 
-// client is a Client of one broker "bk" at addr, without asking it who it is.
+// newTestClient gives a Client of one broker "bk" at addr, without asking it who it is.
 func newTestClient(t *testing.T, addr string, options ...Option) *Client {
 	t.Helper()
 	p := newPool((&net.Dialer{}).DialContext, DefaultTimeout)
