@@ -172,7 +172,7 @@ func TestGroupsAreALabelOnlyIfAsked(t *testing.T) {
 // TestOneMetricsARegistry: a second one is refused, and leaves nothing behind.
 func TestOneMetricsARegistry(t *testing.T) {
 	reg := prometheus.NewRegistry()
-	other := prometheus.NewCounter(prometheus.CounterOpts{Name: namespace + fences.name, Help: "somebody else's"})
+	other := fences.counter(false)
 	reg.MustRegister(other)
 	if _, err := New(reg); err == nil {
 		t.Fatal("a name that is taken was registered")
