@@ -31,6 +31,9 @@ type app struct {
 	Contexts contextsCmd `cmd:"" help:"Save the endpoints of clusters under names."`
 	Dump     dumpCmd     `cmd:"" help:"Show what the files of a stopped node hold."`
 	Version  versionCmd  `cmd:"" help:"Show the version of this program."`
+
+	Completion completionCmd `cmd:"" help:"Print what a shell reads to complete this command line."`
+	Man        manCmd        `cmd:"" help:"Print the manual page of this program."`
 }
 
 // streams are what a run has of the machine: where it writes to, and more.
@@ -129,7 +132,7 @@ func run(ctx context.Context, args []string, st streams, connect dialer) int {
 }
 
 // offline are the commands that need no cluster.
-var offline = []string{"dump", "version", "contexts"}
+var offline = []string{"dump", "version", "contexts", "completion", "man"}
 
 // execute connects and runs the command.
 func (s *session) execute(a *app, command *kong.Context) error {

@@ -23,7 +23,10 @@ func (r *versionResult) table(t *table) {
 }
 
 // Run prints the version that the build recorded.
-func (versionCmd) Run(s *session) error {
+func (versionCmd) Run(s *session) error { return s.print(built()) }
+
+// built is what the build recorded.
+func built() *versionResult {
 	r := &versionResult{Version: "(devel)", Go: runtime.Version(), FormatLevel: offset.FormatLevel}
 	if b, ok := debug.ReadBuildInfo(); ok {
 		if b.Main.Version != "" {
@@ -35,5 +38,5 @@ func (versionCmd) Run(s *session) error {
 			}
 		}
 	}
-	return s.print(r)
+	return r
 }

@@ -1,0 +1,93 @@
+package manpage
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+type line struct {
+	Format string `short:"o" enum:"json,yaml" default:"json" env:"PROG_FORMAT" help:"How it looks, -o json…"`
+	Secret string `hidden:""`
+	Show   struct {
+		Name string `arg:"" help:".Which \\ \"one\"."`
+		Kind string `arg:"" optional:"" help:"'tis what."`
+		Deep struct {
+			Much bool `help:"All."`
+		} `embed:""`
+	} `cmd:"" help:"Show one."`
+	Gone struct{} `cmd:"" hidden:"" help:"Hidden."`
+	Load struct{} `cmd:"" help:"Load."`
+}
+
+const golden = `.TH "PROG" 1 "" "prog v1" "Tidemark"
+.SH "NAME"
+prog \- does it
+.SH "SYNOPSIS"
+.B prog
+COMMAND [ARGUMENT ...] [FLAG ...]
+.SH "DESCRIPTION"
+.PP
+First.
+.PP
+Two lines.
+.SH "FLAGS OF ALL COMMANDS"
+.TP
+.B \-h, \-\-help
+Show context\-sensitive help.
+.TP
+.B \-o, \-\-format="json"
+How it looks, \-o json...
+.SH "COMMANDS"
+.SS "prog show <name> [<kind>]"
+Show one.
+.TP
+.B <name>
+\&.Which \e "one".
+.TP
+.B <kind>
+\&'tis what.
+.TP
+.B \-\-much
+All.
+.SS "prog load"
+Load.
+.SH "EXIT STATUS"
+.TP
+.B 0
+done
+.SH "ENVIRONMENT"
+.TP
+.B PROG_FORMAT
+Stands for \-\-format.
+.SH "SEE ALSO"
+other(8)
+`
+
+func page(t *testing.T, w io.Writer) error {
+	t.Helper()
+	k, err := kong.New(&line{}, kong.Name("prog"), kong.Description("Does it."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Write(w, k.Model.Node, Page{Section: "1", Version: "v1", About: []string{"First.", "Two\nlines."}, Exits: []Item{{"0", "done"}}, Also: []string{"other(8)"}})
+}
+
+func TestWrite(t *testing.T) {
+	var b strings.Builder
+	if err := page(t, &b); err != nil || b.String() != golden {
+		t.Errorf("wrote\n%s\nwant\n%s, %v", &b, golden, err)
+	}
+	if err := page(t, full{}); !errors.Is(err, errFull) {
+		t.Errorf("a write that failed gives %v", err)
+	}
+}
+
+var errFull = errors.New("full")
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
