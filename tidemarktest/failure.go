@@ -2,19 +2,22 @@ package tidemarktest
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
+
+	"github.com/tidemark-mq/tidemark/offset"
 )
 
 // failures are the faults of calls that are still to come. The zero value has none.
 type failures struct {
 	mu    sync.Mutex // guards what follows
-	rules []rule
+	rules []planned
 	calls map[Call]int
 }
 
-// rule is one FailNext that is not used up.
-type rule struct {
+// planned is one FailNext that is not used up.
+type planned struct {
 	left  int
 	call  Call
 	fault Fault
@@ -26,7 +29,7 @@ func (f *failures) add(n int, call Call, fault Fault) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.rules = append(f.rules, rule{n, call, fault})
+	f.rules = append(f.rules, planned{n, call, fault})
 }
 
 func (f *failures) clear() {
@@ -80,4 +83,23 @@ func (f Fault) wait(ctx context.Context) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// before is what happens to a call in memory before it is done: unsent is the
+// error where it never is, since it was lost.
+func (f Fault) before(ctx context.Context, unsent error) error {
+	switch {
+	case ctx.Err() != nil, !f.wait(ctx):
+		return fmt.Errorf("%w: %w", offset.ErrBusy, ctx.Err())
+	case f.err != nil:
+		return f.err
+	case f.lose && !f.done:
+		return lost(unsent)
+	}
+	return nil
+}
+
+// lost is the error of a call whose connection was broken on purpose.
+func lost(sentinel error) error {
+	return offset.Errorf(sentinel, "the connection was broken on purpose")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tidemark-mq/tidemark/cluster-test/effort"
 	"github.com/tidemark-mq/tidemark/cluster-test/served"
 	"github.com/tidemark-mq/tidemark/offset"
+	"github.com/tidemark-mq/tidemark/tidemarktest"
 )
 
 // held is how many queues the load is on, two for each who updates.
@@ -39,6 +40,12 @@ func TestEverythingAtOnce(t *testing.T) {
 		l := &mix{store: s, raising: true, seed: seed}
 		l.play(t)
 		l.compare(t, func(ctx context.Context) (map[offset.MessageQueue]int64, error) { return stored(ctx, cl) })
+	})
+	t.Run("MemoryStore", func(t *testing.T) {
+		var m tidemarktest.Memory
+		l := &mix{store: m.Store("moss"), raising: true, seed: seed}
+		l.play(t)
+		l.compare(t, func(context.Context) (map[offset.MessageQueue]int64, error) { return m.Offsets("moss"), nil })
 	})
 	t.Run("LocalFileStore", func(t *testing.T) {
 		dir := t.TempDir()
