@@ -46,6 +46,9 @@ func openIdentity(dir, name string, beside ...string) (*identity, error) {
 	if err := makeFolder(dir); err != nil {
 		return nil, err
 	}
+	if err := onlyOurs(dir, beside); err != nil {
+		return nil, err
+	}
 	lock, err := lockFolder(dir)
 	if err != nil {
 		return nil, err
@@ -228,6 +231,31 @@ func makeFolder(dir string) error {
 		return unusable(fmt.Errorf("making the data folder: %w", err))
 	}
 	return store.SyncFolder(filepath.Dir(dir))
+}
+
+// onlyOurs refuses a first start in a folder that somebody else uses, a mistyped
+// one mostly, before anything is written there. What mkfs leaves, hidden files,
+// and what a first start that was broken off leaves are no matter.
+func onlyOurs(dir string, beside []string) error {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return unusable(fmt.Errorf("reading the data folder: %w", err))
+	}
+	var foreign []string
+	for _, e := range list {
+		switch name := e.Name(); {
+		case name == memberFile:
+			return nil
+		case name == lockFile, name == "lost+found", strings.HasPrefix(name, "."), strings.HasSuffix(name, ".tmp"), slices.Contains(beside, name):
+		default:
+			foreign = append(foreign, strconv.Quote(name))
+		}
+	}
+	if len(foreign) == 0 {
+		return nil
+	}
+	return offset.Errorf(offset.ErrInvalid, "the data folder %s belongs to no member, and holds %s: name one of this member's own (--data), or empty it",
+		dir, strings.Join(foreign[:min(len(foreign), 3)], ", "))
 }
 
 // unusable adds the way out to what opening, or writing, a file of the data

@@ -27,6 +27,33 @@ func mustOpen(t *testing.T, dir, name string) *identity {
 	return i
 }
 
+// TestAForeignFolderIsLeftAlone: a first start in a folder that is somebody
+// else's writes nothing there; what is nobody's does not matter.
+func TestAForeignFolderIsLeftAlone(t *testing.T) {
+	for _, x := range []struct {
+		name    string
+		foreign bool
+	}{{"notes.txt", true}, {"lost+found", false}, {".snapshot", false}, {memberFile + ".tmp", false}, {lockFile, false}} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, x.name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		i, err := openIdentity(dir, "n1", "raft")
+		switch {
+		case !x.foreign && err != nil:
+			t.Errorf("beside %s: %v", x.name, err)
+		case !x.foreign:
+			i.close()
+		case ExitCode(err) != ExitConfig || !strings.Contains(err.Error(), x.name) || !strings.Contains(err.Error(), "--data"):
+			t.Errorf("beside %s: %v", x.name, err)
+		default:
+			if left, _ := os.ReadDir(dir); len(left) != 1 {
+				t.Errorf("beside %s it left %v", x.name, left)
+			}
+		}
+	}
+}
+
 func TestIdentityIsMintedOnceAndKept(t *testing.T) {
 	old := syscall.Umask(0)
 	defer syscall.Umask(old)

@@ -93,7 +93,7 @@ var exitCodes = []struct {
 	code    int
 	meaning string
 }{
-	{exitWrong, "an option, or the file, is wrong, or the data folder is another member's or cannot be written; nothing was written"},
+	{exitWrong, "an option, or the file, is wrong, or the data folder is another member's, somebody else's, or cannot be written; nothing was written"},
 	{exitUsage, "the command line is wrong"},
 	{node.ExitLatched, "an entry of the log could not be applied; the state of this member can no longer be trusted"},
 	{node.ExitDamaged, "the data folder is damaged, a copy of one in use, or of another cluster"},
