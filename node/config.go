@@ -111,6 +111,10 @@ func SlowDisk() Timers {
 	return Timers{Heartbeat: time.Second, Election: time.Second, Lease: time.Second, Commit: 20 * time.Millisecond}
 }
 
+// SyncLimit is how long a sync of the disk may take, at the 99th percentile, for
+// these timers: a third of the lease, since a slower one can cost the leadership.
+func (t Timers) SyncLimit() time.Duration { return t.Lease / 3 }
+
 // TimersNamed returns the preset of that name, "lan" or "slow-disk".
 func TimersNamed(preset string) (Timers, error) {
 	switch preset {

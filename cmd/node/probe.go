@@ -16,13 +16,13 @@ func (d *daemon) probeDisk(ctx context.Context) {
 	if _, err := os.Stat(dir); err != nil {
 		dir = filepath.Dir(dir) // it will be made there, on the same disk
 	}
-	figures, err := store.Probe(ctx, dir)
+	figures, err := store.Probe(ctx, dir, store.StartProbing)
 	if err != nil {
 		d.log.Warn("the disk could not be probed", "folder", dir, "error", err)
 		return
 	}
 	args := []any{"folder", dir, "syncs", figures.Syncs, "p50", figures.P50, "p99", figures.P99, "max", figures.Max}
-	if limit := d.set.timers.Lease / 3; figures.P99 > limit {
+	if limit := d.set.timers.SyncLimit(); figures.P99 > limit {
 		d.log.Warn("the disk is slow for these timers, and the leadership may be lost under load: use a faster disk, or --timers slow-disk on every member",
 			append(args, "limit", limit)...)
 		return

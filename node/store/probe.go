@@ -7,34 +7,38 @@ import (
 	"os"
 	"slices"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
-const (
-	probeSyncs = 50
-	probeBytes = 4 << 10
-	probeTime  = time.Second
-)
+// Probing says what a Probe does.
+type Probing struct {
+	// Bytes is the size of a write, Syncs how many of them there are.
+	Bytes, Syncs int
+	// Time is when it stops with what it has by then.
+	Time time.Duration
+}
+
+// StartProbing is what a node asks of its disk before it starts: 50 times 4 KiB,
+// in a second.
+var StartProbing = Probing{Bytes: 4 << 10, Syncs: 50, Time: time.Second}
 
 // DiskFigures is what a Probe measured.
 type DiskFigures struct {
-	// Syncs is how many times 4 KiB were written and synced.
+	// Syncs is how many times the bytes were written and synced.
 	Syncs int
 	// P50, P99 and Max are the durations of one write with its sync. With
 	// fewer than 100 syncs P99 is Max.
 	P50, P99, Max time.Duration
 }
 
-// Probe measures the disk under dir: 50 times 4 KiB written and synced, in a file
-// that it removes. It stops after a second, or when ctx ends, with what it has
-// by then; one sync that hangs it cannot leave.
-func Probe(ctx context.Context, dir string) (DiskFigures, error) {
+// Probe measures the disk under dir: bytes written and synced behind one another,
+// as a log is, in a file that it removes. It stops when p's time is over, or
+// ctx ends; one sync that hangs it cannot leave.
+func Probe(ctx context.Context, dir string, p Probing) (DiskFigures, error) {
 	f, err := os.CreateTemp(dir, "probe-*"+tmpSuffix)
 	if err != nil {
 		return DiskFigures{}, fmt.Errorf("probing disk: %w", err)
 	}
-	took, err := probeFile(ctx, f)
+	took, err := p.file(ctx, f)
 	err = errors.Join(err, f.Close(), os.Remove(f.Name()))
 	if err != nil {
 		return DiskFigures{}, fmt.Errorf("probing disk: %w", err)
@@ -44,34 +48,22 @@ func Probe(ctx context.Context, dir string) (DiskFigures, error) {
 	return DiskFigures{Syncs: len(took), P50: rank(50), P99: rank(99), Max: took[len(took)-1]}, nil
 }
 
-func probeFile(ctx context.Context, f *os.File) ([]time.Duration, error) {
-	ctx, cancel := context.WithTimeout(ctx, probeTime)
+// file writes and syncs at least once.
+func (p Probing) file(ctx context.Context, f *os.File) ([]time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.Time)
 	defer cancel()
-	page := make([]byte, probeBytes)
+	data := make([]byte, p.Bytes)
 	var took []time.Duration
-	for i := range int64(probeSyncs) {
+	for at := int64(0); ; at += int64(p.Bytes) {
 		start := time.Now()
-		if _, err := f.WriteAt(page, i*probeBytes); err != nil {
+		if _, err := f.WriteAt(data, at); err != nil {
 			return nil, err
 		}
 		if err := syncData(f); err != nil {
 			return nil, err
 		}
-		took = append(took, time.Since(start))
-		if ctx.Err() != nil {
-			break
+		if took = append(took, time.Since(start)); ctx.Err() != nil || len(took) >= p.Syncs {
+			return took, nil
 		}
 	}
-	return took, nil
-}
-
-// FreeSpace returns the bytes that this process may still write on dir's file
-// system, and the bytes of the whole.
-func FreeSpace(dir string) (free, total uint64, err error) {
-	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil {
-		return 0, 0, fmt.Errorf("asking for free space: %w", &os.PathError{Op: "statfs", Path: dir, Err: err})
-	}
-	unit := uint64(st.Bsize)
-	return st.Bavail * unit, st.Blocks * unit, nil
 }
