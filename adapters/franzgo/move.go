@@ -90,13 +90,13 @@ func (c *Consumer) move(ctx context.Context, p *part, why error) (err error) {
 	var to int64
 	switch {
 	case !outOfRange(why):
-		to, err = c.position(ctx, p.mq)
+		to, err = c.position(ctx, p)
 	case c.cfg.OutOfRange == Stop:
 		p.rest()
 		c.report(fmt.Errorf("partition %d of %s rests until it is moved: %w", p.mq.QueueID, p.mq.Topic, why))
 		return nil
 	default:
-		to, err = c.intoRange(ctx, p.mq)
+		to, err = c.intoRange(ctx, p)
 	}
 	if err != nil {
 		return err
@@ -121,7 +121,8 @@ func outOfRange(err error) bool {
 }
 
 // intoRange moves a partition's position into the log, in the store too.
-func (c *Consumer) intoRange(ctx context.Context, mq offset.MessageQueue) (int64, error) {
+func (c *Consumer) intoRange(ctx context.Context, p *part) (int64, error) {
+	mq := p.mq
 	ctx, cancel := context.WithTimeout(ctx, placeTime)
 	defer cancel()
 	oldest, end, err := ends{c.kafka}.both(ctx, mq)
@@ -139,6 +140,6 @@ func (c *Consumer) intoRange(ctx context.Context, mq offset.MessageQueue) (int64
 		}
 		to = max(oldest, min(at, end))
 	}
-	c.store.UpdateOffset(mq, to, false)
+	c.update(p, to, false)
 	return to, nil
 }

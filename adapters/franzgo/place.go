@@ -65,22 +65,33 @@ func (c *Consumer) placeUntil(ctx context.Context, mq offset.MessageQueue) (int6
 // place makes a partition ours, and reads where it begins. The store takes the
 // place over, so that it holds also if no message comes.
 func (c *Consumer) place(ctx context.Context, mq offset.MessageQueue) (int64, error) {
-	if _, err := c.begin(mq); err != nil {
+	p, err := c.begin(mq)
+	if err != nil {
 		return 0, err
 	}
-	return c.position(ctx, mq)
+	return c.position(ctx, p)
 }
 
-func (c *Consumer) position(ctx context.Context, mq offset.MessageQueue) (int64, error) {
+func (c *Consumer) position(ctx context.Context, p *part) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, placeTime)
 	defer cancel()
-	c.store.RemoveOffset(mq)
-	next, err := client.StartPosition(ctx, c.store, ends{c.kafka}, mq, c.cfg.Start)
+	c.store.RemoveOffset(p.mq)
+	next, err := client.StartPosition(ctx, c.store, ends{c.kafka}, p.mq, c.cfg.Start)
 	if err != nil {
-		return 0, fmt.Errorf("partition %d of %s waits to be consumed: %w", mq.QueueID, mq.Topic, err)
+		return 0, fmt.Errorf("partition %d of %s waits to be consumed: %w", p.mq.QueueID, p.mq.Topic, err)
 	}
-	c.store.UpdateOffset(mq, next, true)
+	c.update(p, next, true)
 	return next, nil
+}
+
+// update changes the position in the store's memory, unless another part has
+// begun since, which may have read another.
+func (c *Consumer) update(p *part, next int64, increaseOnly bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.parts[p.mq] == p {
+		c.store.UpdateOffset(p.mq, next, increaseOnly)
+	}
 }
 
 // begin makes a partition ours, in the place of what it was before. It comes

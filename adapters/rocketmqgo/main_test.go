@@ -1,0 +1,59 @@
+package rocketmqgo_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/rocketmq-client-go/v2/consumer"
+	"github.com/apache/rocketmq-client-go/v2/rlog"
+
+	"github.com/tidemark-mq/tidemark/adapters/rocketmqgo"
+	"github.com/tidemark-mq/tidemark/client"
+)
+
+// childEnv has the test binary be a consumer, which the test kills: the
+// addresses of the name server and Tidemark, group and topic.
+const childEnv = "ROCKETMQGO_CONSUME"
+
+func TestMain(m *testing.M) {
+	rlog.SetLogLevel("fatal")
+	if args := os.Getenv(childEnv); args != "" {
+		if err := consumeUntilKilled(strings.Split(args, " ")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// consumeUntilKilled says on stdout what it did, and each persist that was
+// acknowledged, which is after every message.
+func consumeUntilKilled(args []string) error {
+	tide, err := client.New(strings.Split(args[1], ","))
+	if err != nil {
+		return err
+	}
+	c, err := rocketmqgo.NewConsumer(tide, rocketmqgo.Config{
+		Group: args[2], Topics: []string{args[3]},
+		RocketMQ: []consumer.Option{consumer.WithNameServer([]string{args[0]})},
+		Start:    client.Start{From: client.FromFirst},
+		Store:    []client.StoreOption{client.WithPersistInterval(20 * time.Millisecond)},
+	})
+	if err == nil {
+		err = c.Start()
+	}
+	for err == nil {
+		var list []rocketmqgo.Message
+		list, err = c.Poll(context.Background())
+		for _, m := range list {
+			m.Done()
+			fmt.Printf("done %d %d\n", m.Queue.QueueId, m.QueueOffset)
+			time.Sleep(5 * time.Millisecond) // what consuming takes: the test kills it half way
+		}
+	}
+	return err
+}
