@@ -11,8 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 
 	"github.com/tidemark-mq/tidemark/node/store"
 	"github.com/tidemark-mq/tidemark/offset"
@@ -263,10 +262,10 @@ func onlyOurs(dir string, beside []string) error {
 func unusable(err error) error {
 	var at *fs.PathError
 	switch {
-	case errors.Is(err, unix.EROFS), errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
 		return offset.Errorf(offset.ErrInvalid,
 			"%v: the data folder (--data) and what is in it must be readable and writable for the user that tidemarkd runs as; correct that, or name another folder", err)
-	case errors.Is(err, unix.EISDIR) && errors.As(err, &at):
+	case errors.Is(err, syscall.EISDIR) && errors.As(err, &at):
 		return offset.Errorf(offset.ErrDamaged, "%s is a folder, where a file of this member belongs (%v): move it out of the data folder", at.Path, err)
 	}
 	return err
@@ -279,9 +278,9 @@ func lockFolder(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, unusable(fmt.Errorf("locking the data folder: %w", err))
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if busy, err := store.LockFile(f, true); err != nil {
 		defer f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
+		if busy {
 			return nil, &store.LockedError{Dir: dir, PID: lockHolder(f)}
 		}
 		return nil, fmt.Errorf("locking the data folder %s: %w", dir, err)

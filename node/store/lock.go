@@ -7,9 +7,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // LockedError is returned where another process uses a store's folder.
@@ -32,7 +29,7 @@ func (e *LockedError) Error() string {
 // lockDir takes the folder for this process alone. The kernel gives it free
 // when the process ends, however that comes about.
 func lockDir(dir string) (*os.File, error) {
-	f, err := openLock(dir, os.O_RDWR|os.O_CREATE, unix.LOCK_EX)
+	f, err := openLock(dir, os.O_RDWR|os.O_CREATE, true)
 	if err != nil {
 		return nil, err
 	}
@@ -46,24 +43,24 @@ func lockDir(dir string) (*os.File, error) {
 // lockForReading takes the folder together with other readers, while no member
 // runs on it. It writes nothing.
 func lockForReading(dir string) (*os.File, error) {
-	f, err := openLock(dir, os.O_RDONLY, unix.LOCK_SH)
+	f, err := openLock(dir, os.O_RDONLY, false)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s is no store of Tidemark: %w; name a member's raft folder", dir, err)
 	}
 	return f, err
 }
 
-func openLock(dir string, flag, how int) (*os.File, error) {
+func openLock(dir string, flag int, alone bool) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockName), flag, fileMode)
 	if err != nil {
 		return nil, fmt.Errorf("locking folder: %w", err)
 	}
-	err = unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
+	busy, err := LockFile(f, alone)
 	if err == nil {
 		return f, nil
 	}
 	defer func() { _ = f.Close() }()
-	if errors.Is(err, unix.EWOULDBLOCK) {
+	if busy {
 		return nil, &LockedError{Dir: dir, PID: holder(f)}
 	}
 	return nil, fmt.Errorf("locking folder %s: %w", dir, err)
@@ -75,7 +72,7 @@ func holder(f *os.File) int {
 	buf := make([]byte, 32)
 	n, _ := f.ReadAt(buf, 0)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(buf[:n])))
-	if err != nil || pid <= 0 || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+	if err != nil || pid <= 0 || !alive(pid) {
 		return 0
 	}
 	return pid
