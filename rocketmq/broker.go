@@ -68,14 +68,19 @@ func brokerOf(config []byte) (b Broker, err error) {
 	return b, nil
 }
 
-// ConsumerOffsets reads the offsets that a broker holds in its memory now, with
-// b.Name as the broker of each. It is the body of code 43, read as offsetfile
-// reads a file: the same is skipped, listed and refused, at most MaxTable bytes.
-// Slaves answer with what they copied from their master, up to a minute ago.
-func (c *Client) ConsumerOffsets(ctx context.Context, b Broker) (f *offsetfile.File, err error) {
+// ConsumerOffsets reads the offsets that a broker holds in its memory now, as
+// offsetfile reads a broker's file: the same is skipped, listed and refused; at
+// most MaxTable bytes. o.Broker is the broker name that the keys get, b.Name if
+// it is empty. Slaves answer with what they copied from their master, up to a
+// minute ago.
+func (c *Client) ConsumerOffsets(ctx context.Context, b Broker, o offsetfile.Options) (f *offsetfile.File, err error) {
+	if o.Broker == "" {
+		o.Broker = b.Name
+	}
+	o.Format = offsetfile.JSON
 	r := request{code: codeAllConsumerOffsets, what: "its consumer offsets", most: MaxTable}
 	r.take = func(_ header, body io.Reader) error {
-		f, err = offsetfile.Read(body, offsetfile.Options{Broker: b.Name})
+		f, err = offsetfile.Read(body, o)
 		return err
 	}
 	if err := c.pool.call(ctx, b.Addr, r); err != nil {

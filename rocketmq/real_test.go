@@ -130,7 +130,7 @@ func (r *realTest) offsets(clients ...*Client) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		f, err := c.ConsumerOffsets(r.Context(), brokers[0])
+		f, err := c.ConsumerOffsets(r.Context(), brokers[0], offsetfile.Options{})
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -36,7 +36,7 @@ func TestC57TableOfARunningBroker(t *testing.T) {
 		t.Fatal(err)
 	}
 	client, broker := startTable(t, string(b))
-	f, err := client.ConsumerOffsets(t.Context(), broker)
+	f, err := client.ConsumerOffsets(t.Context(), broker, offsetfile.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestTableIsTakenWholeOrNotAtAll(t *testing.T) {
 		`{"offsetTable":[[{"topic":"t"},1]]}`: offset.ErrInvalid, // C24's other dialect
 	} {
 		client, broker := startTable(t, body)
-		f, err := client.ConsumerOffsets(t.Context(), broker)
+		f, err := client.ConsumerOffsets(t.Context(), broker, offsetfile.Options{})
 		var fault *offsetfile.Fault
 		if f != nil || !errors.Is(err, is) || !errors.As(err, &fault) {
 			t.Errorf("%q: %v, %v", body, f, err)
@@ -79,7 +79,7 @@ func TestTableIsTakenWholeOrNotAtAll(t *testing.T) {
 				c.Write(whole[:len(whole)-cut])
 			}
 		})
-		f, err := newTestClient(t, p.addr).ConsumerOffsets(t.Context(), Broker{Addr: p.addr})
+		f, err := newTestClient(t, p.addr).ConsumerOffsets(t.Context(), Broker{Addr: p.addr}, offsetfile.Options{})
 		if f != nil || !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("without its last %d bytes: %v, %v", cut, f, err)
 		}
@@ -89,7 +89,7 @@ func TestTableIsTakenWholeOrNotAtAll(t *testing.T) {
 
 func TestEmptyTableIsAnAnswer(t *testing.T) {
 	client, broker := startTable(t, `{"offsetTable":{}}`)
-	if f, err := client.ConsumerOffsets(t.Context(), broker); err != nil || f.Offsets() != 0 {
+	if f, err := client.ConsumerOffsets(t.Context(), broker, offsetfile.Options{}); err != nil || f.Offsets() != 0 {
 		t.Errorf("%v, %v", f, err)
 	}
 }
@@ -108,7 +108,7 @@ func TestAnnouncedTableTakesNoMemory(t *testing.T) {
 		})
 		client := newTestClient(t, p.addr)
 		before := allocated()
-		_, err := client.ConsumerOffsets(t.Context(), Broker{Addr: p.addr})
+		_, err := client.ConsumerOffsets(t.Context(), Broker{Addr: p.addr}, offsetfile.Options{})
 		if grown := allocated() - before; grown > 4<<20 || !errors.Is(err, want) {
 			t.Errorf("announced %d: %d bytes were allocated; %v, want %v", size, grown, err, want)
 		}
@@ -136,12 +136,12 @@ func TestLargeTableMayTakeItsTime(t *testing.T) {
 				}
 			}
 		})
-		f, err := client.ConsumerOffsets(t.Context(), Broker{Addr: "bk"})
+		f, err := client.ConsumerOffsets(t.Context(), Broker{Addr: "bk"}, offsetfile.Options{})
 		if err != nil || f.Offsets() != 1 {
 			t.Errorf("at 64 KiB in 9 of 10 s: %v, %v", f, err)
 		}
 		pause = 12 * time.Second
-		if f, err := client.ConsumerOffsets(t.Context(), Broker{Addr: "bk"}); !errors.Is(err, os.ErrDeadlineExceeded) {
+		if f, err := client.ConsumerOffsets(t.Context(), Broker{Addr: "bk"}, offsetfile.Options{}); !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("at 64 KiB in 12 of 10 s: %v, %v", f, err)
 		}
 	})

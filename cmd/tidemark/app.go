@@ -27,6 +27,7 @@ type app struct {
 	Topic    topicCmd    `cmd:"" help:"List topics, and the groups of a topic."`
 	Import   importCmd   `cmd:"" help:"Bring in offsets from the files of brokers, consumers and Kafka, and from CSV."`
 	Export   exportCmd   `cmd:"" help:"Write offsets to a file that brokers, consumers or Kafka read, or to CSV."`
+	RocketMQ rocketmqCmd `cmd:"" name:"rocketmq" help:"Look at RocketMQ's own brokers."`
 	Cluster  clusterCmd  `cmd:"" help:"Look at the cluster, and change its members."`
 	Contexts contextsCmd `cmd:"" help:"Save the endpoints of clusters under names."`
 	Dump     dumpCmd     `cmd:"" help:"Show what the files of a stopped node hold."`

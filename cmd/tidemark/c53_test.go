@@ -46,6 +46,7 @@ var samples = map[string]sample{
 	"topic describe":   {args: "t", unknown: "nothing"},
 	"import":           {args: "FILE --execute"},
 	"export":           {bare: true, unknown: "--group nobody", raw: true},
+	"rocketmq diff":    {args: "namesrv:9876", unknown: "namesrv:9876 --broker nobody"},
 	"cluster status":   {bare: true},
 	"cluster add":      {args: "n4/dd h4:7412 --execute"},
 	"cluster promote":  {args: "n2/bb --execute", unknown: "n9"},
@@ -109,6 +110,7 @@ func (c *commandTest) cluster() *fake {
 	f.set(c.T, 5, key("new", "t", "", 0))
 	f.join("n2/bb", true, 0)
 	f.answering = true
+	f.brokers = &fakeBrokers{held: map[string]string{"bk": `{"offsetTable":{}}`}}
 	f.saved = filepath.Join(c.TempDir(), "contexts.json")
 	f.tidemark(c.T, "contexts", "add", "one", "h:1", "--use").want(c.T, 0, "one", "")
 	return f
@@ -170,7 +172,7 @@ func (c *commandTest) withAClosedPipe() {
 	}
 	f := c.cluster()
 	var errs bytes.Buffer
-	code := run(c.Context(), c.line(c.args), streams{out: closedPipe{}, err: &errs, saved: f.saved}, func([]string) (cluster, error) { return f, nil })
+	code := run(c.Context(), c.line(c.args), streams{out: closedPipe{}, err: &errs, saved: f.saved, open: f.brokers.open}, func([]string) (cluster, error) { return f, nil })
 	c.failed("into a closed pipe", ran{code, "", errs.String()}, exitFailed, "closed it early")
 }
 

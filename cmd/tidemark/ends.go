@@ -12,13 +12,12 @@ import (
 // brokers is what commands ask RocketMQ's brokers.
 type brokers interface {
 	rocketmq.Ends
+	tables
 	io.Closer
 }
 
 // opener finds out what answers at an address.
 type opener func(ctx context.Context, addr string) (brokers, error)
-
-func openBrokers(ctx context.Context, addr string) (brokers, error) { return rocketmq.Open(ctx, addr) }
 
 // ends tells where queues begin and end; nil where no broker was named.
 type ends struct{ brokers }
@@ -33,13 +32,7 @@ func (a askRocketMQ) ends(s *session) (*ends, error) {
 	if a.RocketMQ == "" {
 		return nil, nil
 	}
-	open := s.open
-	if open == nil {
-		open = openBrokers
-	}
-	ctx, cancel := s.call()
-	defer cancel()
-	b, err := open(ctx, a.RocketMQ)
+	b, err := s.openAt(a.RocketMQ)
 	if err != nil {
 		return nil, ofBrokers(err)
 	}
@@ -47,9 +40,7 @@ func (a askRocketMQ) ends(s *session) (*ends, error) {
 }
 
 // ofBrokers names the flag in an error that RocketMQ's side gave.
-func ofBrokers(err error) error {
-	return exitf(causeOf(err).code, "--rocketmq: %w", err)
-}
+func ofBrokers(err error) error { return brokerError("--rocketmq", err) }
 
 func (e *ends) close() {
 	if e != nil {

@@ -285,6 +285,8 @@ func (f *fake) all() string {
 type fakeBrokers struct {
 	// down answers every call with this error.
 	down error
+	// held is what each broker holds, as the body of code 43, by its name.
+	held map[string]string
 }
 
 func (b *fakeBrokers) open(context.Context, string) (brokers, error) { return b, b.down }

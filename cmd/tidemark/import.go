@@ -9,7 +9,7 @@ import (
 
 // importCmd brings in files.
 type importCmd struct {
-	Files        []string `arg:"" optional:"" name:"file" help:"Files of offsets, each a consumerOffset.json (or lmqConsumerOffset.json) of a broker, a broadcasting consumer's offsets.json (offset.json), CSV of ours or of kafka-consumer-groups.sh, or what export --format native wrote; or folders that hold such files: a broker's store, a folder for each broker, ~/.rocketmq_offsets. BROKER=FILE names the broker that a file comes from." placeholder:"[BROKER=]FILE"`
+	Files        []string `arg:"" optional:"" name:"file" help:"Files of offsets, each a consumerOffset.json (or lmqConsumerOffset.json) of a broker, a broadcasting consumer's offsets.json (offset.json), CSV of ours or of kafka-consumer-groups.sh, or what export --format native wrote; or folders that hold such files: a broker's store, a folder for each broker, ~/.rocketmq_offsets; or rocketmq://HOST:PORT, a running broker, or a name server for all of its brokers. BROKER=FILE names the broker that a file comes from." placeholder:"[BROKER=]FILE"`
 	Format       string   `help:"What the files are: ${enum}. By default their first bytes tell." enum:"auto,json,local,csv,kafka,kafka-group,native" default:"auto"`
 	Merge        bool     `help:"Keep the larger offset of each key (the default)." xor:"mode"`
 	Replace      bool     `help:"Put the files' content in the place of all that is there, or of --group." xor:"mode"`

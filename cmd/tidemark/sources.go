@@ -30,13 +30,7 @@ func (r *fileResult) table(t *table) {
 	for _, n := range rep.Notes {
 		t.line("note: %s", n)
 	}
-	for i, k := range rep.Skipped {
-		if i == listed {
-			t.line("skipped: %d more; see -o json", rep.SkippedTotal-listed)
-			break
-		}
-		t.line("skipped: %s", k)
-	}
+	skippedTable(t, rep.Skipped, rep.SkippedTotal)
 }
 
 // read finds and reads the files, each whole, and says of each what it is taken
@@ -52,6 +46,12 @@ func (c *importCmd) read(s *session) (*offsetfile.File, *importResult, error) {
 	}
 	var parts []offsetfile.Part
 	for i := range sources {
+		if addr, live := liveAddr(sources[i].Path); live {
+			if err := c.readLive(s, addr, sources[i].Broker, &parts, r); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
 		f, err := c.readOne(s, &sources[i])
 		if err != nil {
 			return nil, nil, err
@@ -75,6 +75,10 @@ func (c *importCmd) sources() (list []offsetfile.Source, err error) {
 	}
 	for _, arg := range c.Files {
 		broker, path := named(arg)
+		if _, live := liveAddr(path); live {
+			list = append(list, offsetfile.Source{Path: path, Broker: broker})
+			continue
+		}
 		found, err := offsetfile.Find(path)
 		if err != nil {
 			return nil, err

@@ -16,6 +16,8 @@ var stories = []story{
 	{name: "group-remove", tell: tellGroupRemove},
 	{name: "group-expire", tell: tellGroupExpire, apart: true},
 	{name: "topic", tell: tellTopic},
+	{name: "rocketmq-diff", tell: tellRocketMQDiff, apart: true},
+	{name: "rocketmq-import", tell: tellRocketMQImport, apart: true},
 	{name: "contexts", tell: tellContexts, apart: true},
 	{name: "cluster", tell: tellCluster, apart: true},
 	{name: "cluster-unhealthy", tell: tellClusterUnhealthy, apart: true},
