@@ -74,10 +74,12 @@ example-kafka: ## show adapters/franzgo/example on a real Kafka broker: a kill, 
 	@go -C adapters/franzgo test -count 1 -v -run TestExample ./example
 
 .PHONY: lint
-lint: $(tools)/staticcheck ## gofmt, vet, staticcheck, generated code, scripts
+lint: $(tools)/staticcheck ## gofmt, vet, staticcheck, generated code, scripts, builds for macOS and Windows
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not formatted: $$(gofmt -l $$(git ls-files '*.go'))" >&2; exit 1; }
 	@go vet ./...
 	@go vet -tags tidemark_break ./...
+	@GOOS=darwin GOARCH=arm64 go build ./client ./cmd/tidemark
+	@GOOS=windows GOARCH=amd64 go build ./client ./cmd/tidemark
 	@$(tools)/staticcheck ./...
 	@for m in $(adapters); do (cd $$m && go vet ./... && $(CURDIR)/$(tools)/staticcheck ./...); done
 	@go -C tools vet ./...
