@@ -24,6 +24,9 @@ type Answer struct {
 	Verdicts []offset.Verdict
 	// Act is the answer to an act.
 	Act offset.ActResult
+	// Code is, for a member's announcement, CodeLimit if the state has no room
+	// for it, until another is forgotten. CodeOK for all else.
+	Code offset.Code
 	// Digest is, for a checkpoint, the digest that this node noted there.
 	Digest offset.Digest
 }

@@ -135,7 +135,9 @@ func (b *batch) request(r *entry.Request, a *Answer) {
 			b.record(r, actRecord(r.Act, r.Step, &a.Act), ch)
 		}
 	case r.Member != nil:
-		b.table.Announce(*r.Member)
+		if !b.table.Announce(*r.Member) {
+			a.Code = offset.CodeLimit
+		}
 		b.record(r, Record{What: "announce", Detail: memberDetail(r.Member)}, nil)
 	case r.Forget != "":
 		b.table.RemoveMember(r.Forget)

@@ -49,7 +49,7 @@ func (d *digester) digest() (out offset.Digest) {
 	r := &d.rest
 	var floors, claims, acts xxh3.Uint128
 	for _, f := range r.Floors {
-		floors = plus(floors, new(hashed).u8(3).flag(f.Topic).text(f.Name).u64(f.Index).sum())
+		floors = plus(floors, new(hashed).u8(3).flag(f.Topic).text(f.Name).u64(f.Index).u32(f.Order).sum())
 	}
 	for _, c := range r.Claims {
 		claims = plus(claims, new(hashed).u8(4).flag(c.ByBroker).text(c.Name, c.Holder).u64(c.Index).sum())
@@ -77,7 +77,7 @@ func (d *digester) digest() (out offset.Digest) {
 
 func hashedAct(a *table.ActRecord) xxh3.Uint128 {
 	r := &a.Result
-	h := new(hashed).u8(5).raw(a.ID[:]).u64(a.First).u8(byte(r.Code)).u64(r.Index).flag(r.Done)
+	h := new(hashed).u8(5).raw(a.ID[:]).raw(a.Content[:]).u64(a.First).u32(a.Order).u8(byte(r.Code)).u64(r.Index).flag(r.Done)
 	h.u32(r.Next).u64(r.Changed, r.Kept).u32(uint32(len(r.Names)))
 	for _, k := range r.Names {
 		h.key(&k)

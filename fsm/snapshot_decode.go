@@ -81,7 +81,7 @@ func (d *blockDecoder) key() offset.Key {
 }
 
 func (d *blockDecoder) floor() table.Floor {
-	return table.Floor{Topic: d.Bool(), Name: d.name(), Index: d.Uvarint()}
+	return table.Floor{Topic: d.Bool(), Name: d.name(), Index: d.Uvarint(), Order: d.Uint32("order")}
 }
 
 func (d *blockDecoder) claim() table.Claim {
@@ -90,6 +90,7 @@ func (d *blockDecoder) claim() table.Claim {
 
 func (d *blockDecoder) act() (a table.ActRecord) {
 	copy(a.ID[:], d.Bytes(len(a.ID)))
+	copy(a.Content[:], d.Bytes(len(a.Content)))
 	flags := d.Byte()
 	if flags&^(actDone|actBegun|actSeen) != 0 {
 		d.Unknown("flag %#x of an act", flags)
@@ -97,7 +98,8 @@ func (d *blockDecoder) act() (a table.ActRecord) {
 	a.Begun, a.Seen = flags&actBegun != 0, flags&actSeen != 0
 	r := &a.Result
 	r.Done, r.Code = flags&actDone != 0, offset.Code(d.Byte())
-	a.First, r.Index, r.Next = d.Uvarint(), d.Uvarint(), d.Uint32("step")
+	a.First, a.Order = d.Uvarint(), d.Uint32("order")
+	r.Index, r.Next = d.Uvarint(), d.Uint32("step")
 	r.Changed, r.Kept, a.Item = d.Uvarint(), d.Uvarint(), d.Uint32("item")
 	a.Cursor = d.key()
 	for n := d.Count("names of an act", offset.MaxNames, minKey); n > 0; n-- {

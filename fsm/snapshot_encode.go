@@ -63,7 +63,7 @@ func (s *snapshotWriter) key(k *offset.Key) {
 func (s *snapshotWriter) floor(f *table.Floor) {
 	s.buf = bin.AppendBool(s.buf, f.Topic)
 	s.strings(f.Name)
-	s.numbers(f.Index)
+	s.numbers(f.Index, uint64(f.Order))
 }
 
 func (s *snapshotWriter) claim(c *table.Claim) {
@@ -74,9 +74,10 @@ func (s *snapshotWriter) claim(c *table.Claim) {
 
 func (s *snapshotWriter) act(a *table.ActRecord) {
 	s.buf = append(s.buf, a.ID[:]...)
+	s.buf = append(s.buf, a.Content[:]...)
 	s.buf = append(s.buf, bits(a.Result.Done, actDone)|bits(a.Begun, actBegun)|bits(a.Seen, actSeen), byte(a.Result.Code))
 	r := &a.Result
-	s.numbers(a.First, r.Index, uint64(r.Next), r.Changed, r.Kept, uint64(a.Item))
+	s.numbers(a.First, uint64(a.Order), r.Index, uint64(r.Next), r.Changed, r.Kept, uint64(a.Item))
 	s.key(&a.Cursor)
 	s.numbers(uint64(len(r.Names)))
 	for i := range r.Names {

@@ -139,7 +139,7 @@ type ImportStatus struct {
 // ActResult is the answer to an act, and what the state remembers of it.
 type ActResult struct {
 	// Code is CodeOK, CodeSuperseded, CodeTooOld, CodeNotFound, CodeImportBusy,
-	// CodeNoImport or CodeLimit.
+	// CodeNoImport, CodeLimit, or CodeInvalid where the id is that of another act.
 	Code Code
 	// Index is the index of the act's own entry (of its last one, if it was
 	// cut), also in the answer to a resend. For a claim, it is the claim.

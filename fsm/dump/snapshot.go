@@ -1,6 +1,8 @@
 package dump
 
 import (
+	"encoding/hex"
+
 	"io"
 
 	"github.com/tidemark-mq/tidemark/fsm"
@@ -43,6 +45,7 @@ type floorLine struct {
 	Group *string `json:"group,omitempty"`
 	Topic *string `json:"topic,omitempty"`
 	Index number  `json:"index"`
+	Order uint32  `json:"order,omitempty"`
 }
 
 type claimLine struct {
@@ -52,7 +55,9 @@ type claimLine struct {
 
 type recordLine struct {
 	ID      string    `json:"id"`
+	Content string    `json:"content"`
 	First   number    `json:"first"`
+	Order   uint32    `json:"order,omitempty"`
 	Code    uint8     `json:"code"`
 	Index   number    `json:"index"`
 	Done    bool      `json:"done"`
@@ -109,7 +114,7 @@ func (p *printer) Rest(r *table.Rest) error {
 		number(r.FloorOfAll), number(r.Queues), number(r.StagedQueues),
 	})
 	for _, f := range r.Floors {
-		p.named("floor", floorLine{given(!f.Topic, f.Name), given(f.Topic, f.Name), number(f.Index)})
+		p.named("floor", floorLine{given(!f.Topic, f.Name), given(f.Topic, f.Name), number(f.Index), f.Order})
 	}
 	for _, c := range r.Claims {
 		p.named("claim", claimLine{claimAsk{given(!c.ByBroker, c.Name), given(c.ByBroker, c.Name), c.Holder}, number(c.Index)})
@@ -129,7 +134,7 @@ func (p *printer) Rest(r *table.Rest) error {
 func recordOf(a *table.ActRecord) recordLine {
 	r := &a.Result
 	line := recordLine{
-		ID: a.ID.String(), First: number(a.First), Code: uint8(r.Code), Index: number(r.Index), Done: r.Done,
+		ID: a.ID.String(), Content: hex.EncodeToString(a.Content[:]), First: number(a.First), Order: a.Order, Code: uint8(r.Code), Index: number(r.Index), Done: r.Done,
 		Next: r.Next, Changed: number(r.Changed), Kept: number(r.Kept),
 	}
 	for i := range r.Names {

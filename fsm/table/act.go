@@ -36,9 +36,13 @@ func (t *Table) act(a *offset.Act, step uint32, ch *Changes) offset.ActResult {
 		return t.importStep(a, ch)
 	}
 	w := &work{t: t, a: a, ch: ch, left: t.step}
+	content := contentOf(a)
 	switch rec := t.acts.find(a.ID); {
 	case t.imp != nil && t.imp.status.ID == a.ID: // the import needs its record until it ends
 		refused.Code = offset.CodeImportBusy
+		return refused
+	case rec != nil && rec.Content != content: // the id stands for another act
+		refused.Code = offset.CodeInvalid
 		return refused
 	case rec != nil && (rec.Result.Done || step != rec.Result.Next):
 		return rec.Result
@@ -49,7 +53,7 @@ func (t *Table) act(a *offset.Act, step uint32, ch *Changes) offset.ActResult {
 		return refused
 	default:
 		w.first = true
-		w.rec = ActRecord{ID: a.ID, First: t.index}
+		w.rec = ActRecord{ID: a.ID, Content: content, First: t.index}
 		if t.lost(a) {
 			w.rec.Result.Code = offset.CodeSuperseded
 			return w.end(true)

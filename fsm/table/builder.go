@@ -63,6 +63,7 @@ func (b *Builder) AddTopic(s *TopicState) error {
 	r := &b.t.hand
 	r.open(space, s.Group, s.Topic, s.Broker)
 	r.room = len(s.Queues)
+	first := r.p == nil
 	k := offset.Key{Group: s.Group, MessageQueue: offset.MessageQueue{Topic: s.Topic, Broker: s.Broker}}
 	for i := range s.Queues {
 		q := &s.Queues[i]
@@ -77,7 +78,7 @@ func (b *Builder) AddTopic(s *TopicState) error {
 		b.last, b.begun = k, true
 	}
 	b.last.Group, b.last.Topic, b.last.Broker = r.id.group, r.id.topic, r.id.broker
-	return b.based(r, s)
+	return b.based(r, s, first)
 }
 
 // space returns where a run belongs.
@@ -102,11 +103,11 @@ func (b *Builder) space(s *TopicState) (*space, error) {
 }
 
 // based gives the part its base, with its first run.
-func (b *Builder) based(r *run, s *TopicState) error {
+func (b *Builder) based(r *run, s *TopicState, first bool) error {
 	switch p := r.p; {
 	case p.base == s.Base:
 		return nil
-	case p.nodes.root != nil || s.Staged:
+	case !first || s.Staged:
 		return offset.Errorf(offset.ErrDamaged, "two bases of group %q on broker %q", s.Group, s.Broker)
 	}
 	h := hashBase(r.p.id, s.Base)

@@ -87,7 +87,7 @@ func hashBase(id *ident, base Stamp) sum {
 }
 
 func (f *Floor) hash() sum {
-	return make(encoding, 0, 128).u8(tagFloor).flag(f.Topic).text(f.Name).u64(f.Index).hash()
+	return make(encoding, 0, 128).u8(tagFloor).flag(f.Topic).text(f.Name).u64(f.Index).u32(f.Order).hash()
 }
 
 func (c *Claim) hash() sum {
@@ -96,7 +96,7 @@ func (c *Claim) hash() sum {
 
 func (r *ActRecord) hash() sum {
 	e := make(encoding, 0, 256).u8(tagAct)
-	e = append(e, r.ID[:]...).u64(r.First).u8(uint8(r.Result.Code)).u64(r.Result.Index)
+	e = append(append(e, r.ID[:]...), r.Content[:]...).u64(r.First).u32(r.Order).u8(uint8(r.Result.Code)).u64(r.Result.Index)
 	e = e.flag(r.Result.Done).u32(r.Result.Next).u64(r.Result.Changed).u64(r.Result.Kept)
 	e = e.u32(uint32(len(r.Result.Names)))
 	for _, k := range r.Result.Names {

@@ -114,7 +114,10 @@ func TestDigestCoversEverything(t *testing.T) {
 		"claim, holder":   func(d dump) { d.rest.Claims[0].Holder += "x" },
 		"claim, kind":     func(d dump) { d.rest.Claims[0].ByBroker = false },
 		"act, id":         func(d dump) { d.rest.Acts[0].ID[15]++ },
-		"act, first":      func(d dump) { d.rest.Acts[0].First++ },
+		"act, content":    func(d dump) { d.rest.Acts[0].Content[15]++ },
+		"act, order":      func(d dump) { last(d).Order++ },
+		"floor, order":    func(d dump) { d.rest.Floors[0].Order++ },
+		"act, first":      func(d dump) { d.rest.Acts[0].First-- },
 		"act, code":       func(d dump) { d.rest.Acts[0].Result.Code++ },
 		"act, index":      func(d dump) { d.rest.Acts[0].Result.Index++ },
 		"act, changed":    func(d dump) { d.rest.Acts[0].Result.Changed++ },
@@ -231,14 +234,15 @@ func TestDamagedSnapshots(t *testing.T) {
 		"an act twice":      func(d *dump) { d.rest.Acts = append(d.rest.Acts, d.rest.Acts[0]) },
 		"too many acts": func(d *dump) {
 			for i := range offset.MaxActs {
-				d.rest.Acts = append(d.rest.Acts, ActRecord{ID: offset.ActID{9, byte(i), byte(i >> 8)}, Result: offset.ActResult{Done: true}})
+				d.rest.Acts = append(d.rest.Acts, ActRecord{ID: offset.ActID{9, byte(i), byte(i >> 8)}, First: 1 << 40, Result: offset.ActResult{Done: true}})
 			}
 		},
 		"too many acts under way": func(d *dump) {
 			for i := range maxUnderway + 1 {
-				d.rest.Acts = append(d.rest.Acts, ActRecord{ID: offset.ActID{9, byte(i)}})
+				d.rest.Acts = append(d.rest.Acts, ActRecord{ID: offset.ActID{9, byte(i)}, First: 1 << 40})
 			}
 		},
+		"acts out of order": func(d *dump) { slices.Reverse(d.rest.Acts) },
 		"an import without its act": func(d *dump) {
 			imp := *d.rest.Import
 			imp.ID[0]++
@@ -273,5 +277,50 @@ func TestDamagedSnapshots(t *testing.T) {
 		if offset.CodeOf(err) != offset.CodeDamaged {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestDigestTellsTheOrderOfEquals: floors that moved in one entry, and acts that
+// began in one, are forgotten in their order. So states that differ in it alone
+// differ in their digests.
+func TestDigestTellsTheOrderOfEquals(t *testing.T) {
+	digest := func(first, second string) offset.Digest {
+		s := newScript(t)
+		a, b := s.newAct(removeAct(offset.Scope{Group: first})), s.newAct(removeAct(offset.Scope{Group: second}))
+		if first > second { // the acts are the same, only their order is not
+			a.ID, b.ID = b.ID, a.ID
+		}
+		s.begin()
+		s.Act(a, 0, nil)
+		s.Act(b, 0, nil)
+		d := s.Digest()
+		s.Publish()
+		dumped := dumpOf(t, s.Root())
+		s.want("the digest of what is restored", dumped.load(t).Digest(), d)
+		s.want("orders", []uint32{dumped.rest.Floors[0].Order, dumped.rest.Floors[1].Order, dumped.rest.Acts[0].Order, dumped.rest.Acts[1].Order}, []uint32{0, 1, 0, 1})
+		return d
+	}
+	if digest("a", "b") == digest("b", "a") {
+		t.Fatal("both orders have one digest")
+	}
+}
+
+// TestLongRunsWithABase: a run of a snapshot may have more queues than a node.
+func TestLongRunsWithABase(t *testing.T) {
+	run := &TopicState{Group: "g", Topic: "t", Broker: "b", Base: Stamp{7, 7}}
+	for i := range int32(3*maxQueues + 1) {
+		run.Queues = append(run.Queues, QueueState{QueueID: i, Offset: int64(i)})
+	}
+	b := NewBuilder(&Rest{Cluster: testCluster, Index: 9, Level: 1, Queues: uint64(len(run.Queues))})
+	if err := b.AddTopic(run); err != nil {
+		t.Fatal(err)
+	}
+	tab, err := b.Done()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkWhole(t, tab.Root())
+	if got := tab.Root().Get(qkey("g", "t", 3*maxQueues)); got.Position != (offset.Position{Offset: 3 * maxQueues, Index: 7, Epoch: 7, Time: 7}) {
+		t.Fatalf("%+v", got)
 	}
 }

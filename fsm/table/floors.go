@@ -53,7 +53,15 @@ func (f *floors) move(sc scope, index uint64) {
 		f.all = max(f.all, oldest.Index)
 		f.remove(scope{oldest.Topic, oldest.Name}, oldest.Index)
 	}
-	f.append(Floor{sc.topic, sc.name, index})
+	f.append(Floor{sc.topic, sc.name, index, f.order(index)})
+}
+
+// order is that of a floor which moves now.
+func (f *floors) order(index uint64) uint32 {
+	if n := len(f.list); n > 0 && f.list[n-1].Index == index {
+		return f.list[n-1].Order + 1
+	}
+	return 0
 }
 
 func (f *floors) append(x Floor) {

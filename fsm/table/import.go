@@ -23,7 +23,7 @@ func (t *Table) importStep(a *offset.Act, ch *Changes) offset.ActResult {
 	}
 	if !underway {
 		if rec != nil {
-			return rec.Result
+			return answerAfter(a.Import.Step, rec.Result)
 		}
 		return offset.ActResult{Code: offset.CodeNoImport, Index: t.index, Done: true}
 	}
@@ -41,14 +41,26 @@ func (t *Table) importStep(a *offset.Act, ch *Changes) offset.ActResult {
 	return res
 }
 
+// answerAfter is the answer to a step of an import that has ended. An abort has
+// no id of its own: sent again, it gets the answer it had.
+func answerAfter(step offset.ImportStep, res offset.ActResult) offset.ActResult {
+	if step == offset.ImportAbort && res.Code == offset.CodeNoImport {
+		res.Code = offset.CodeOK
+	}
+	return res
+}
+
 func (t *Table) importBegin(a *offset.Act, rec *ActRecord) offset.ActResult {
+	content := contentOf(a)
 	switch {
+	case rec != nil && rec.Content != content: // the id stands for another act
+		return offset.ActResult{Code: offset.CodeInvalid, Index: t.index, Done: true}
 	case rec != nil:
 		return rec.Result
 	case a.Base < t.acts.evicted:
 		return offset.ActResult{Code: offset.CodeTooOld, Index: t.index, Done: true}
 	}
-	w := &work{t: t, a: a, rec: ActRecord{ID: a.ID, First: t.index}}
+	w := &work{t: t, a: a, rec: ActRecord{ID: a.ID, Content: content, First: t.index}}
 	i := a.Import
 	switch {
 	case t.imp != nil:

@@ -14,7 +14,11 @@ func (p *plain) importStep(a *offset.Act) offset.ActResult {
 	}
 	if p.imp == nil || p.imp.ID != a.ID {
 		if rec != nil {
-			return rec.res
+			res := rec.res
+			if i.Step == offset.ImportAbort && res.Code == offset.CodeNoImport {
+				res.Code = offset.CodeOK
+			}
+			return res
 		}
 		return offset.ActResult{Code: offset.CodeNoImport, Index: p.index, Done: true}
 	}
@@ -73,12 +77,14 @@ func (p *plain) importStep(a *offset.Act) offset.ActResult {
 func (p *plain) importBegin(a *offset.Act, rec *plainAct) offset.ActResult {
 	i := a.Import
 	switch {
+	case rec != nil && rec.body != body(a):
+		return offset.ActResult{Code: offset.CodeInvalid, Index: p.index, Done: true}
 	case rec != nil:
 		return rec.res
 	case a.Base < p.evicted:
 		return offset.ActResult{Code: offset.CodeTooOld, Index: p.index, Done: true}
 	}
-	rec = &plainAct{id: a.ID, first: p.index, res: offset.ActResult{Index: p.index, Done: true}}
+	rec = &plainAct{id: a.ID, body: body(a), first: p.index, res: offset.ActResult{Index: p.index, Done: true}}
 	if p.imp != nil {
 		rec.res.Code = offset.CodeImportBusy
 	} else if i.Mode == offset.ImportReplace || i.Chunks > 0 {

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/tidemark-mq/tidemark/offset"
@@ -27,6 +28,7 @@ type plain struct {
 
 type plainAct struct {
 	id     offset.ActID
+	body   string
 	first  uint64
 	res    offset.ActResult
 	cursor *offset.Key
@@ -58,7 +60,11 @@ func (p *plain) moveFloor(topic bool, name string) {
 		p.floorAll = max(p.floorAll, p.floors[0].Index)
 		p.floors = p.floors[1:]
 	}
-	p.floors = append(p.floors, Floor{topic, name, p.index})
+	order := uint32(0)
+	if n := len(p.floors); n > 0 && p.floors[n-1].Index == p.index {
+		order = p.floors[n-1].Order + 1
+	}
+	p.floors = append(p.floors, Floor{topic, name, p.index, order})
 }
 
 func (p *plain) claim(group, broker string) uint64 {
@@ -173,12 +179,14 @@ func (p *plain) act(a *offset.Act, step uint32) offset.ActResult {
 	switch {
 	case p.imp != nil && p.imp.ID == a.ID:
 		return offset.ActResult{Code: offset.CodeImportBusy, Index: p.index, Done: true}
+	case rec != nil && rec.body != body(a):
+		return offset.ActResult{Code: offset.CodeInvalid, Index: p.index, Done: true}
 	case rec != nil && (rec.res.Done || step != rec.res.Next):
 		return rec.res
 	case rec == nil && (step > 0 || a.Base < p.evicted):
 		return offset.ActResult{Code: offset.CodeTooOld, Index: p.index, Done: true}
 	case rec == nil:
-		rec = &plainAct{id: a.ID, first: p.index}
+		rec = &plainAct{id: a.ID, body: body(a), first: p.index}
 	}
 	done := true
 	if fresh && p.lost(a) {
@@ -197,6 +205,23 @@ func (p *plain) act(a *offset.Act, step uint32) offset.ActResult {
 	}
 	p.remember(rec)
 	return rec.res
+}
+
+// body is what an act is to do.
+func body(a *offset.Act) string {
+	switch {
+	case a.Reset != nil:
+		return fmt.Sprintf("reset %+v", *a.Reset)
+	case a.Remove != nil:
+		return fmt.Sprintf("remove %+v", *a.Remove)
+	case a.Clone != nil:
+		return fmt.Sprintf("clone %+v", *a.Clone)
+	case a.Expire != nil:
+		return fmt.Sprintf("expire %+v", *a.Expire)
+	case a.Take != nil:
+		return fmt.Sprintf("take %+v", *a.Take)
+	}
+	return fmt.Sprintf("import %+v", *a.Import)
 }
 
 func (p *plain) crowd() {

@@ -45,6 +45,9 @@ func checkActs(r *Rest) error {
 			underway++
 		}
 	}
+	if !slices.IsSortedFunc(r.Acts, func(a, b ActRecord) int { return cmp.Compare(a.First, b.First) }) {
+		return offset.Errorf(offset.ErrDamaged, "the acts are not in the order in which they began")
+	}
 	if len(ids) != len(r.Acts) || len(ids) > offset.MaxActs || underway > maxUnderway+1 {
 		return offset.Errorf(offset.ErrDamaged, "%d acts, %d of them under way, are too many, or one is there twice", len(r.Acts), underway)
 	}

@@ -41,3 +41,48 @@ func TestActWithTheIDOfAnImportUnderWay(t *testing.T) {
 		})
 	}
 }
+
+// TestActWithAnIDThatStandsForAnother: it is refused and changes nothing, and the
+// act that the id stands for goes on; the very same gets the answer it had.
+func TestActWithAnIDThatStandsForAnother(t *testing.T) {
+	k, other := qkey("g", "t", 0), qkey("h", "t", 0)
+	for name, pair := range map[string][2]offset.Act{
+		"reset":        {resetAct(1, k), resetAct(2, k)},
+		"reset, more":  {resetAct(1, k), resetAct(1, k, other)},
+		"remove":       {removeAct(offset.Scope{Group: "g"}), removeAct(offset.Scope{Group: "h"})},
+		"remove topic": {removeAct(offset.Scope{Group: "g"}), removeAct(offset.Scope{Topic: "g"})},
+		"clone":        {{Clone: &offset.Clone{From: "g", To: "x"}}, {Clone: &offset.Clone{From: "g", To: "h"}}},
+		"expire":       {{Expire: &offset.Expire{Groups: []offset.Idle{{Group: "g", Seen: 99}}}}, {Expire: &offset.Expire{Groups: []offset.Idle{{Group: "h", Seen: 99}}}}},
+		"claim":        {takeAct(false, "g"), takeAct(true, "g")},
+		"of two kinds": {takeAct(false, "g"), removeAct(offset.Scope{Group: "g"})},
+		"import":       {{Import: &offset.Import{Mode: offset.ImportMerge}}, {Import: &offset.Import{Mode: offset.ImportMerge, Chunks: 1}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScript(t)
+			s.commit(k, 10, 0)
+			s.commit(other, 20, 0)
+			first := s.newAct(pair[0])
+			want := s.send(first)
+			second := pair[1]
+			second.ID, second.Base, second.Cluster = first.ID, first.Base, testCluster
+			before := []offset.KeyState{s.get(k), s.get(other)}
+			s.begin()
+			s.want("the other", s.Act(&second, 0, nil), offset.ActResult{Code: offset.CodeInvalid, Index: s.at, Done: true})
+			s.want("the keys", []offset.KeyState{s.get(k), s.get(other)}, before)
+			s.want("the first again", s.send(first), want)
+		})
+	}
+}
+
+// TestAbortSentAgain gets the answer that it had.
+func TestAbortSentAgain(t *testing.T) {
+	s := newScript(t)
+	a := s.newAct(offset.Act{Import: &offset.Import{Mode: offset.ImportReplace, Chunks: 1}})
+	s.send(a)
+	a.Import = &offset.Import{Step: offset.ImportAbort}
+	want := s.send(a)
+	s.wantCode("the abort", want.Code, offset.CodeOK)
+	s.want("again", s.send(a), want)
+	a.Import = &offset.Import{Step: offset.ImportSwap}
+	s.wantCode("a swap of what was aborted", s.send(a).Code, offset.CodeNoImport)
+}

@@ -34,6 +34,8 @@ type space struct {
 	// expects is the reverse: what a replace of a group has staged, nil if none
 	// is under way.
 	expects *space
+	// owed counts the pairs that were put beside since the last sweep.
+	owed int
 }
 
 func newSpace(gen uint64) *space {
@@ -130,6 +132,7 @@ func (s *space) pair(group, topic, broker string) *ident {
 	})
 	if b := s.beside; b != nil {
 		b.topics.add(byTopic, b.gen, place{id, 0}, func(_, _ *ident) *ident { return id })
+		b.owed++
 	}
 	return id
 }

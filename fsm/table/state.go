@@ -40,6 +40,8 @@ type Floor struct {
 	Topic bool
 	Name  string
 	Index uint64
+	// Order tells floors apart that moved in one entry: how many had before.
+	Order uint32
 }
 
 // Claim is the newest claim of one scope.
@@ -56,8 +58,12 @@ type Claim struct {
 // ActRecord is what the state remembers of one act.
 type ActRecord struct {
 	ID offset.ActID
-	// First is the index of its first entry.
+	// Content is a hash of what the act is to do: another act with its id is refused.
+	Content [16]byte
+	// First is the index of its first entry, Order how many acts began before it in
+	// that entry.
 	First uint64
+	Order uint32
 	// Result is its answer; Result.Done tells whether it is under way.
 	Result offset.ActResult
 	// Cursor is where the next step of a cut act goes on: after this key.

@@ -155,12 +155,16 @@ func (t *Table) dropStaged() {
 	t.imp, t.live.expects = nil, nil
 }
 
-// sweepPairs is how many pairs of parts that are gone one Publish looks at: about 3 ms.
+// sweepPairs is how many pairs of parts that are gone one Publish looks at at
+// least: about 2 ms.
 const sweepPairs = 1024
 
-// sweep takes pairs without a key out of the tree of topics, a few at a time.
+// sweep takes pairs without a key out of the tree of topics, a few at a time: no
+// fewer than were staged meanwhile, so that replaces, one after another, do not
+// leave behind more and more.
 func (t *Table) sweep() {
-	for left := sweepPairs; left > 0 && len(t.stale) > 0; left-- {
+	left := max(sweepPairs, t.live.owed)
+	for t.live.owed = 0; left > 0 && len(t.stale) > 0; left-- {
 		s := &t.stale[0]
 		n, ok := s.item()
 		if !ok {

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/tidemark-mq/tidemark/offset"
@@ -36,5 +37,37 @@ func TestChangesOfAReplace(t *testing.T) {
 			s.want("before", c.Before.Position.Offset, int64(10))
 			s.want("after", c.After, s.get(k))
 		}
+	}
+}
+
+// TestReplacesLeaveNoPairsBehind: what one replace leaves in the tree of topics is
+// swept by the time the next has staged as much.
+func TestReplacesLeaveNoPairsBehind(t *testing.T) {
+	const topics, chunk = 6000, 3000
+	s := newScript(t)
+	for round := range 4 {
+		a := s.newAct(offset.Act{Import: &offset.Import{Mode: offset.ImportReplace, Group: "g", Chunks: topics / chunk}})
+		s.send(a)
+		for c := range topics / chunk {
+			a.Import = &offset.Import{Step: offset.ImportChunk, Chunk: uint32(c)}
+			for i := range chunk {
+				a.Import.Targets = append(a.Import.Targets, offset.Target{Key: qkey("g", fmt.Sprintf("t%d-%d", round, c*chunk+i), 0)})
+			}
+			s.send(a)
+			s.Publish()
+		}
+		a.Base, a.Import = s.at, &offset.Import{Step: offset.ImportSwap}
+		s.wantCode("the swap", s.send(a).Code, offset.CodeOK)
+		s.Publish()
+	}
+	pairs := 0
+	for c := s.Root().live.topics.all(sieve{}); ; c.next() {
+		if _, ok := c.item(); !ok {
+			break
+		}
+		pairs++
+	}
+	if pairs > 2*topics {
+		t.Fatalf("%d pairs of %d topics", pairs, topics)
 	}
 }

@@ -87,12 +87,12 @@ func (t *Table) Act(a *offset.Act, step uint32, ch *Changes) offset.ActResult {
 	return res
 }
 
-// Announce keeps what a member says of itself. Beyond offset.MaxMembers members
-// a further one is not kept.
-func (t *Table) Announce(m offset.Member) {
+// Announce keeps what a member says of itself. It reports false, and keeps
+// nothing, if that would be one beyond offset.MaxMembers.
+func (t *Table) Announce(m offset.Member) bool {
 	i, ok := t.member(m.ID)
 	if !ok && len(t.members) >= offset.MaxMembers {
-		return
+		return false
 	}
 	m.ID, m.API = strings.Clone(m.ID), strings.Clone(m.API)
 	list := slices.Clone(t.members) // roots hold the one that was
@@ -102,6 +102,7 @@ func (t *Table) Announce(m offset.Member) {
 		list = slices.Insert(list, i, m)
 	}
 	t.members = list
+	return true
 }
 
 // RemoveMember forgets a member.

@@ -33,6 +33,9 @@ func (w *window) put(r *ActRecord) {
 		if len(w.list) >= w.limit {
 			w.forget()
 		}
+		if n := len(w.list); n > 0 && w.list[n-1].First == r.First && r.Order <= w.list[n-1].Order {
+			r.Order = w.list[n-1].Order + 1
+		}
 		w.list = append(w.list, r)
 	}
 	w.byID[r.ID] = r
