@@ -122,9 +122,14 @@ func (t *transport) RequestVote(id raft.ServerID, target raft.ServerAddress, req
 	return t.spoke(id, t.NetworkTransport.RequestVote(id, peerAddress(id, target), req, resp))
 }
 
-// RequestPreVote names the peer meant.
+// RequestPreVote names the peer meant, and asks one that refuses again: see
+// askAgain.
 func (t *transport) RequestPreVote(id raft.ServerID, target raft.ServerAddress, req *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
-	return t.spoke(id, t.NetworkTransport.RequestPreVote(id, peerAddress(id, target), req, resp))
+	ask := func() error {
+		*resp = raft.RequestPreVoteResponse{}
+		return t.spoke(id, t.NetworkTransport.RequestPreVote(id, peerAddress(id, target), req, resp))
+	}
+	return t.askAgain(ask, func() bool { return !resp.Granted && resp.Term < req.Term })
 }
 
 // spoke notes that a member answered, unless err says that it did not.
