@@ -64,7 +64,7 @@ func detect(head []byte) Format {
 	switch text := string(bytes.TrimRight(line, "\r")); {
 	case strings.HasPrefix(text, nativeMagic):
 		return Native
-	case localHead.Match(head):
+	case localHead(head):
 		return LocalJSON
 	case text == kafkaColumns.head:
 		return Kafka
@@ -93,11 +93,6 @@ func rowFormat(line string) Format {
 }
 
 var number = regexp.MustCompile(`^-?[0-9]+$`)
-
-// localHead is how the file of a broadcasting consumer begins: the first key of
-// its table is an object, or a string that holds one. Keys of a broker's file
-// are names.
-var localHead = regexp.MustCompile(`^\s*\{\s*"offsetTable"\s*:\s*\{\s*(\{|"\s*\{\s*\\"(topic|brokerName|queueId)\\")`)
 
 // needGroup refuses a file that does not say its group where none was given.
 func needGroup(f Format, group string, at Position) error {

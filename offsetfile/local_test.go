@@ -183,15 +183,19 @@ func TestLocalFile(t *testing.T) {
 	}
 }
 
-// TestReadKnowsLocalFiles by their first key, which in a broker's file is a name.
+// TestReadKnowsLocalFiles by the first key of their table, wherever that stands;
+// in a broker's file it is a name.
 func TestReadKnowsLocalFiles(t *testing.T) {
 	for in, want := range map[string]Format{
-		"\xef\xbb\xbf{ \"offsetTable\" :\n{ {\"topic\":\"a.b\",\"queueId\":1}:5}}": LocalJSON,
-		`{"offsetTable":{"{\"queueId\":1,\"topic\":\"a.b\"}":5}}`:                  LocalJSON,
-		`{"offsetTable":{"{a}@g":{"1":5}}}`:                                        JSON,
-		`{"offsetTable":{}}`:                                                       JSON,
-		`{"offsetTable":{"{\"x\"}@g":{1:5}}}`:                                      JSON,
-		"group,topic,broker,queue,offset\ng,t,,1,5\n":                              CSV,
+		"\xef\xbb\xbf{ \"offsetTable\" :\n{ {\"topic\":\"a.b\",\"queueId\":1}:5}}":                              LocalJSON,
+		`{"offsetTable":{"{\"queueId\":1,\"topic\":\"a.b\"}":5}}`:                                               LocalJSON,
+		`{"version":{"counter":1,"x":[{}]},"offsetTable":{{"topic":"a.b","queueId":1}:5}}`:                      LocalJSON,
+		`{"a":"offsetTable","b":1, "offsetTable":{" {\"brokerName\":\"\",\"queueId\":1,\"topic\":\"a.b\"}":5}}`: LocalJSON,
+		`{"dataVersion":{"counter":1},"offsetTable":{"a@g":{"1":5}},"groupTopicMap":{}}`:                        JSON,
+		`{"offsetTable":{"{a}@g":{"1":5}}}`:                                                                     JSON,
+		`{"offsetTable":{}}`:                                                                                    JSON,
+		`{"offsetTable":{"{\"x\"}@g":{1:5}}}`:                                                                   JSON,
+		"group,topic,broker,queue,offset\ng,t,,1,5\n":                                                           CSV,
 	} {
 		f, err := Read(strings.NewReader(in), Options{Group: "g"})
 		if err != nil || f.Report.Format != want || f.Report.Bytes != int64(len(in)) {

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -17,6 +18,8 @@ const replacing = "OFFSETFILE_REPLACE"
 // is synced before the name changes, and the folder after.
 func TestWriteFileOrder(t *testing.T) {
 	if path := os.Getenv(replacing); path != "" {
+		runtime.LockOSThread() // each thread has a trace of its own
+		defer runtime.UnlockOSThread()
 		if err := WriteFile(path, func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }); err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +29,7 @@ func TestWriteFileOrder(t *testing.T) {
 		t.Skipf("needs strace: %v", err)
 	}
 	trace := filepath.Join(t.TempDir(), "trace")
-	cmd := exec.Command("strace", "-f", "-y", "-o", trace, "-e", "trace=write,fsync,rename,renameat,renameat2", os.Args[0], "-test.run", "^TestWriteFileOrder$")
+	cmd := exec.Command("strace", "-ff", "-y", "-o", trace, "-e", "trace=write,fsync,rename,renameat,renameat2", os.Args[0], "-test.run", "^TestWriteFileOrder$")
 	cmd.Env = append(os.Environ(), replacing+"="+filepath.Join(t.TempDir(), "out.json"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		if strings.Contains(string(out), "ptrace") {
@@ -34,12 +37,26 @@ func TestWriteFileOrder(t *testing.T) {
 		}
 		t.Fatalf("%v: %s", err, out)
 	}
-	b, err := os.ReadFile(trace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := traces(t, trace)
 	order := regexp.MustCompile(`(?s)write\(\d+<[^>]*\.tmp>, "new".*fsync\(\d+<[^>]*\.tmp>\) += 0.*rename\w*\([^\n]*\.tmp"[^\n]*out\.json"[^\n]*\) += 0.*fsync\(\d+<[^>]*>\) += 0`)
 	if !order.Match(b) {
 		t.Errorf("the order is not write, fsync, rename, fsync of the folder:\n%s", b)
 	}
+}
+
+// traces reads what strace -ff wrote, a file for each thread: in one file, a
+// call could be torn in two by that of another thread.
+func traces(t *testing.T, name string) (all []byte) {
+	files, err := filepath.Glob(name + ".*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b...)
+	}
+	return all
 }
