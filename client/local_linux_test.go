@@ -29,7 +29,7 @@ func TestLocalOrderOfCalls(t *testing.T) {
 	f := newShelf(t)
 	f.put("C36.offsets.json.bak", "offsets.json")
 	trace := filepath.Join(t.TempDir(), "trace")
-	cmd := exec.Command("strace", "-f", "-y", "-o", trace, "-s", "4096", "-e", "trace=write,fsync,rename,renameat,renameat2,unlink,unlinkat,truncate,ftruncate", os.Args[0], "-test.run", "^TestLocalOrderOfCalls$")
+	cmd := exec.Command("strace", "-ff", "-y", "-o", trace, "-s", "4096", "-e", "trace=write,fsync,rename,renameat,renameat2,unlink,unlinkat,truncate,ftruncate", os.Args[0], "-test.run", "^TestLocalOrderOfCalls$")
 	cmd.Env = append(os.Environ(), localPersisting+"="+f.dir)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		if strings.Contains(string(out), "ptrace") {
@@ -37,10 +37,7 @@ func TestLocalOrderOfCalls(t *testing.T) {
 		}
 		t.Fatalf("%v: %s", err, out)
 	}
-	b, err := os.ReadFile(trace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := traces(t, trace)
 	const temp = `[^\n]*/\.offsets\.json\.\d+\.tmp`
 	order := regexp.MustCompile(`(?s)` + strings.Join([]string{
 		`write\(\d+<` + temp + `>, [^\n]*501`, `fsync\(\d+<` + temp + `>\)[^\n]* = 0`,
@@ -53,6 +50,23 @@ func TestLocalOrderOfCalls(t *testing.T) {
 	if text := strings.Join(ours, "\n"); !order.MatchString(text) || len(ours) != 7 {
 		t.Errorf("%d calls, not in the order write, sync, write, sync, rename, rename, sync of the folder:\n%s", len(ours), text)
 	}
+}
+
+// traces reads what strace -ff wrote, a file for each thread: in one file, a
+// call could be torn in two by that of another thread.
+func traces(t *testing.T, name string) (all []byte) {
+	files, err := filepath.Glob(name + ".*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b...)
+	}
+	return all
 }
 
 func needStrace(t *testing.T) {
@@ -92,11 +106,17 @@ func TestLocalSurvivesAKill(t *testing.T) {
 	}
 }
 
-// persistOnce runs on one thread, since strace counts calls by thread.
-func persistOnce(t *testing.T, dir string) {
+// pinnedDisk keeps the goroutine that reads from it on one thread, since strace
+// counts calls by thread. Each persist begins by reading.
+type pinnedDisk struct{ realDisk }
+
+func (d pinnedDisk) read(path string, n int64) ([]byte, error) {
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	s, err := NewLocalFileStore("10.0.0.1@DEFAULT", "moss-readers", WithLocalDir(dir), WithPersistInterval(0), WithStoreLogger(slog.New(slog.DiscardHandler)))
+	return d.realDisk.read(path, n)
+}
+
+func persistOnce(t *testing.T, dir string) {
+	s, err := NewLocalFileStore("10.0.0.1@DEFAULT", "moss-readers", WithLocalDir(dir), WithPersistInterval(0), withDisk(pinnedDisk{}), WithStoreLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		t.Fatal(err)
 	}
