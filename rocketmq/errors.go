@@ -16,6 +16,8 @@ const (
 	codeNoTopic      = 17
 	codeNotFound     = 22
 	codeInvalid      = 29
+	codeNotLeader    = 501
+	codeGoAway       = 1500
 )
 
 // RemoteError is a peer's answer that is no success. It wraps
@@ -40,6 +42,8 @@ var meanings = map[int]struct {
 	codeNoTopic:      {"topic does not exist", offset.ErrNotFound},
 	codeNotFound:     {"query not found", offset.ErrNotFound},
 	codeInvalid:      {"invalid parameter", nil},
+	codeNotLeader:    {"another broker has the queue of this static topic", nil},
+	codeGoAway:       {"the broker is stopping", nil},
 }
 
 // Error gives code, meaning and the first line of the remark.

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -150,6 +151,42 @@ func TestGoldenFrames(t *testing.T) {
 		h, n, err := readFrame(bytes.NewReader(b), 0)
 		if err != nil || n != 0 || h.Code != 15 || h.Opaque != 7 || h.Flag != flagOneway || !maps.Equal(h.Fields, want) {
 			t.Errorf("%s: %+v, body of %d, %v", name, h, n, err)
+		}
+	}
+}
+
+// TestAnswersOfRealBrokers: what name servers and brokers have sent, in binary
+// (a 5.5.0 that is set to it answers so whatever it is asked in) and in JSON.
+func TestAnswersOfRealBrokers(t *testing.T) {
+	list, what := frames(t, "answers.frames.hex")
+	for i, b := range list {
+		r := bytes.NewReader(b)
+		h, n, err := readFrame(r, maxBody)
+		if err != nil || !h.answers() || h.Opaque != 7 || n != int64(r.Len()) {
+			t.Errorf("%s: %+v, body of %d, %v", what[i], h, n, err)
+			continue
+		}
+		version, _, _ := strings.Cut(what[i], ",")
+		asked := what[i][strings.LastIndex(what[i], ": ")+2:]
+		body := string(b[len(b)-r.Len():])
+		var got string
+		switch {
+		case h.Code != 0:
+			got = fmt.Sprintf("%d %s", h.Code, h.Remark)
+		case n > 0:
+			got = body[:20]
+		default:
+			got = h.Fields["offset"]
+		}
+		want := map[string]string{
+			"the brokers":         `{"brokerAddrTable":{`,
+			"an unknown topic":    "17 No topic route info in name server for the topic: nosuch",
+			"the end of a queue":  "5",
+			"the ends of a topic": `{"offsetTable":{{"br`,
+			"an unknown request":  "3  request type 106 not supported",
+		}[asked]
+		if !strings.HasPrefix(got, want) || want == "" || h.Version != map[string]int{"5.5.0": 513, "4.9.7": 407}[version] {
+			t.Errorf("%s: version %d, %q; want %q", what[i], h.Version, got, want)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // more than it should, and what it takes as a header is the same when it is
 // written and read again.
 func FuzzFrame(f *testing.F) {
-	for _, name := range []string{"C22.frames.hex", "C23.frames.hex"} {
+	for _, name := range []string{"C22.frames.hex", "C23.frames.hex", "answers.frames.hex"} {
 		list, _ := frames(f, name)
 		for _, b := range list {
 			f.Add(b)
@@ -61,7 +61,7 @@ func checkHeader(t *testing.T, h header) {
 
 // FuzzBinaryHeader feeds any bytes to the reader of binary headers.
 func FuzzBinaryHeader(f *testing.F) {
-	for _, name := range []string{"C22.frames.hex", "C23.frames.hex"} {
+	for _, name := range []string{"C22.frames.hex", "C23.frames.hex", "answers.frames.hex"} {
 		list, _ := frames(f, name)
 		for _, b := range list {
 			if len(b) > framePrefix && b[4] == typeBinary {

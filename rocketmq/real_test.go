@@ -25,6 +25,7 @@ func TestRealBrokers(t *testing.T) {
 			r.brokers(byName, bySelf)
 			r.ends(byName, bySelf)
 			r.offsets(byName, bySelf)
+			r.slave(ns, byName)
 		})
 	}
 }
@@ -141,6 +142,16 @@ func (r *realTest) offsets(clients ...*Client) {
 			r.Errorf("skipped is %v, want the offset -1", s)
 		}
 	}
+}
+
+// slave: a slave says what it is; a name server's list has masters alone.
+func (r *realTest) slave(ns *javaparts.NameServer, byName *Client) {
+	slave := javaparts.StartBroker(r.T, r.version, ns, map[string]string{"brokerName": "bk-north", "brokerId": "1", "brokerRole": "SLAVE"})
+	want := Broker{Name: "bk-north", Cluster: "interop", Addr: slave.Addr, ID: 1}
+	if got, err := r.open(slave.Addr).Brokers(r.Context()); err != nil || len(got) != 1 || got[0] != want {
+		r.Errorf("a slave says that it is %+v, %v; want %+v", got, err, want)
+	}
+	r.brokers(byName)
 }
 
 // targets gives the offsets of a file in one line.
