@@ -121,7 +121,7 @@ var errNoLeader = exitf(exitNoLeader, "no leader is known; a majority of the vot
 // look looks at the cluster, for a moment more while a member that has just
 // started or come to lead has not told its address yet.
 func (s *session) look() (*statusResult, error) {
-	soon := time.NewTimer(min(memberPatience, s.timeout))
+	soon := time.NewTimer(min(announcePatience, s.timeout))
 	defer soon.Stop()
 	again := time.NewTicker(announcing)
 	defer again.Stop()
@@ -140,9 +140,12 @@ func (s *session) look() (*statusResult, error) {
 	}
 }
 
-// announcing is how often is looked whether a member has told its address,
-// which takes it an entry of the log.
-const announcing = 100 * time.Millisecond
+// announcing is how often is looked whether a member has told its address, which
+// takes it an entry of the log, announcePatience for how long.
+const (
+	announcing       = 100 * time.Millisecond
+	announcePatience = 3 * time.Second
+)
 
 // lookOnce asks one node, then each member it names.
 func (s *session) lookOnce() (*statusResult, error) {

@@ -141,7 +141,14 @@ func TestClusterStatusFindsTheLeaderByTheMembers(t *testing.T) {
 	f.status.State, f.status.Members[0].Leader = "follower", false
 	f.join("n4/dd", true, -1)
 	f.status.Members[1].Leader, f.status.Members[1].API = true, ""
-	f.tidemark(t, "cluster", "status").want(t, exitUnhealthy, "leader n4/dd", "member n4/dd is not announced")
+	f.tidemark(t, "cluster", "status", "--timeout", "300ms").want(t, exitUnhealthy, "leader n4/dd", "member n4/dd is not announced")
+	// It is waited for, for a moment.
+	f.statuses, f.asked = 0, func(n int) {
+		if n == 3 {
+			f.status.Members[1].API, f.answering = "n4:7411", true
+		}
+	}
+	f.tidemark(t, "cluster", "status").want(t, 0, "leader n4:7411", "")
 	r := &statusResult{Members: []memberRow{{ID: "a/1", API: "a:7411", Role: "leader", State: "follower"}, {ID: "b/2", API: "b:7411", Role: "voter", State: "leader"}}}
 	if got := r.leaderByMembers(); got != "b:7411" {
 		t.Errorf("the leader is %q; b says that it leads", got)

@@ -24,11 +24,19 @@ type fake struct {
 	// is the answer, and nothing is applied.
 	step   func(*offset.Import) error
 	status offset.Status
+	// committed is told behind each request of commits; nil: nobody.
+	committed func()
+	// alter, if set, changes what the member at an address (empty: the one
+	// asked first) says of itself.
+	alter func(addr string, st *offset.Status)
 	// calls are the changes of the cluster that were asked for.
 	calls []string
 	acts  []offset.Act
 	// answering: members that joined answer for themselves too.
 	answering bool
+	// asked is told of each call of Status, from 1; nil: nobody.
+	asked    func(n int)
+	statuses int
 	// before is told of each act before it is applied; nil: nobody.
 	before func()
 	// answer is what an act is answered with instead of its result; nil: its
@@ -96,6 +104,9 @@ func (f *fake) Commit(ctx context.Context, id offset.ClusterID, list []offset.Co
 	f.begin()
 	v := f.table.Commit(c, nil)
 	f.table.Publish()
+	if f.committed != nil {
+		f.committed()
+	}
 	for i := range v {
 		if err := v[i].Code.Err(); err != nil {
 			return v, f.meta(), fmt.Errorf("commit: %w", err)
@@ -195,6 +206,9 @@ func (f *fake) Status(ctx context.Context, addr string) (st offset.Status, err e
 		return st, err
 	}
 	defer unlock()
+	if f.statuses++; f.asked != nil {
+		f.asked(f.statuses)
+	}
 	other := addr != "" && addr != "h1:7411"
 	if other && !f.answering {
 		return st, offset.Errorf(offset.ErrUnreachable, "%s", addr)
@@ -205,6 +219,9 @@ func (f *fake) Status(ctx context.Context, addr string) (st offset.Status, err e
 		for _, m := range st.Members {
 			if m.API == addr {
 				st.NodeID = m.ID
+				if m.Leader {
+					st.State = "leader"
+				}
 			}
 		}
 	}
@@ -215,6 +232,9 @@ func (f *fake) Status(ctx context.Context, addr string) (st offset.Status, err e
 	}
 	r := f.table.Root()
 	st.Import, st.Groups, st.Queues, st.DigestIndex = r.Import(), r.Groups(), r.Queues(), r.Index()
+	if f.alter != nil {
+		f.alter(addr, &st)
+	}
 	return st, nil
 }
 
