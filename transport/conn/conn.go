@@ -39,10 +39,13 @@ type Conn struct {
 	// cause is why the connection ended; nil while it has not.
 	cause error
 	// timer watches for silence; it is set, for due, while watching. heard is
-	// when the last message came, or when a call was made with none open.
+	// when the last message came, or when a call was made while the other side
+	// owed nothing. owed: calls were sent, and no message has come since that
+	// left none open.
 	timer      *time.Timer
 	watching   bool
 	due, heard time.Time
+	owed       bool
 }
 
 // envelope is more than what a message adds to the bytes of a call.

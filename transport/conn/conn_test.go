@@ -319,6 +319,44 @@ func TestSilenceCountsFromTheFirstOpenCall(t *testing.T) {
 	})
 }
 
+// TestCallersThatGiveUpDoNotHideSilence: each waits for less than it takes to
+// notice, and the connection is given up all the same.
+func TestCallersThatGiveUpDoNotHideSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript(100)
+		c := dial(t, s, Config{})
+		began := time.Now()
+		for c.Err() == nil && time.Since(began) < 5*DefaultSilence {
+			ctx, cancel := context.WithTimeout(context.Background(), DefaultSilence/3)
+			got := start(ctx, c, 1)
+			wantError(t, (<-got).err, true)
+			cancel()
+		}
+		if took := time.Since(began); took > DefaultSilence {
+			t.Fatalf("given up after %s; want %s", took, DefaultSilence)
+		}
+	})
+}
+
+// TestACallThatIsAnsweredLate after its caller has given up leaves nothing owed.
+func TestACallThatIsAnsweredLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript(1)
+		c := dial(t, s, Config{})
+		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+		defer cancel()
+		got := start(ctx, c, 1)
+		m := <-s.sent
+		wantError(t, (<-got).err, true)
+		time.Sleep(100 * time.Millisecond)
+		s.replies <- &tidemarkv1.StreamResponse{Replies: []*tidemarkv1.Reply{answer(m.GetCalls()[0])}}
+		time.Sleep(time.Minute)
+		if c.Err() != nil {
+			t.Fatalf("a connection that owes nothing was given up: %v", c.Err())
+		}
+	})
+}
+
 func TestRetiredConnectionEndsWhenItsLastCallerGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(1)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -104,7 +105,12 @@ func TestServerThatDiesEndsCallsAtOnce(t *testing.T) {
 		t.Fatalf("a first call: %v, %v", r, err)
 	}
 	got := start(context.Background(), c, mute)
-	if r, err := c.Do(context.Background(), fetch(2)); err != nil { // so the mute one is there
+	for queued := 0; queued == 0; runtime.Gosched() {
+		c.mu.Lock()
+		queued = len(c.open)
+		c.mu.Unlock()
+	}
+	if r, err := c.Do(context.Background(), fetch(2)); err != nil { // behind the mute one, so that is there
 		t.Fatalf("a second call: %v, %v", r, err)
 	}
 	s.Close()

@@ -42,6 +42,7 @@ func (c *Conn) match(m *tidemarkv1.StreamResponse, answered []*call) (list []*ca
 			answered = append(answered, p)
 		}
 	}
+	c.owed = len(c.open) > 0
 	if m.GetClosing() {
 		c.refuseLocked(errClosing)
 		answered = append(answered, c.unsentLocked()...)

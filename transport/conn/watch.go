@@ -6,9 +6,12 @@ import (
 )
 
 // watchLocked starts the watch for silence as a call is made, if it does not
-// run. The silence counts from the first call after a time without any.
+// run. The silence counts from the first call after a time without any. Calls
+// that were sent, and given up by their callers, count as well: the other side
+// owes a sign of life for them, or callers with short deadlines would follow
+// one another on a dead connection for ever.
 func (c *Conn) watchLocked() {
-	if len(c.open) == 1 {
+	if len(c.open) == 1 && !c.owed {
 		c.heard = time.Now()
 	}
 	if !c.watching {
@@ -25,12 +28,12 @@ func (c *Conn) lookLocked(in time.Duration) {
 }
 
 // watch runs when the timer fires: it gives the connection up, looks again
-// later, or stops watching since no call is open.
+// later, or stops watching since no call is open and nothing is owed.
 func (c *Conn) watch() {
 	defer c.running.Done()
 	c.mu.Lock()
 	c.watching = false
-	if c.cause != nil || len(c.open) == 0 {
+	if c.cause != nil || len(c.open) == 0 && !c.owed {
 		c.mu.Unlock()
 		return
 	}

@@ -51,5 +51,6 @@ func (c *Conn) take(m *tidemarkv1.StreamRequest) bool {
 	rest := copy(c.queue, c.queue[n:])
 	clear(c.queue[rest:])
 	c.queue = c.queue[:rest]
+	c.owed = c.owed || len(m.Calls) > 0
 	return len(m.Calls) > 0
 }
