@@ -29,6 +29,7 @@ type app struct {
 	Export   exportCmd   `cmd:"" help:"Write offsets to a file that brokers, consumers or Kafka read, or to CSV."`
 	RocketMQ rocketmqCmd `cmd:"" name:"rocketmq" help:"Look at RocketMQ's own brokers."`
 	Cluster  clusterCmd  `cmd:"" help:"Look at the cluster, and change its members."`
+	Check    checkCmd    `cmd:"" help:"Look for trouble: in the members, in latencies, in a disk."`
 	Contexts contextsCmd `cmd:"" help:"Save the endpoints of clusters under names."`
 	Dump     dumpCmd     `cmd:"" help:"Show what the files of a stopped node hold."`
 	Version  versionCmd  `cmd:"" help:"Show the version of this program."`
@@ -133,11 +134,12 @@ func run(ctx context.Context, args []string, st streams, connect dialer) int {
 }
 
 // offline are the commands that need no cluster.
-var offline = []string{"dump", "version", "contexts", "completion", "man"}
+var offline = []string{"dump", "version", "contexts", "completion", "man", "check disk"}
 
 // execute connects and runs the command.
 func (s *session) execute(a *app, command *kong.Context) error {
-	if first, _, _ := strings.Cut(command.Command(), " "); slices.Contains(offline, first) {
+	words := command.Command() + " "
+	if slices.ContainsFunc(offline, func(c string) bool { return strings.HasPrefix(words, c+" ") }) {
 		return command.Run(s)
 	}
 	endpoints, err := s.reach(a, command)

@@ -21,6 +21,8 @@ var stories = []story{
 	{name: "contexts", tell: tellContexts, apart: true},
 	{name: "cluster", tell: tellCluster, apart: true},
 	{name: "cluster-unhealthy", tell: tellClusterUnhealthy, apart: true},
+	{name: "check-health", tell: tellCheckHealth, apart: true},
+	{name: "check-health-down", tell: tellCheckHealthDown, apart: true},
 	{name: "names", tell: tellNames},
 	{name: "usage", tell: tellUsage},
 }

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/cluster-test/served"
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// TestCheckOnARealCluster: on a sound cluster nothing is wrong but what the
+// machine is to blame for, measuring leaves nothing behind, and a member that is
+// gone is found.
+func TestCheckOnARealCluster(t *testing.T) {
+	r := &real{Cluster: served.Start(t, 3)}
+	r.tidemark(t, "commit", "g", "t", "0", "1", "--execute").want(t, 0, "-> 1", "")
+	h := r.health(t)
+	if len(h.Members) != 3 || h.Leader == "" || h.Level != offset.FormatLevel {
+		t.Errorf("health is %+v", h)
+	}
+	for _, m := range h.Members {
+		if !m.Ready || m.Digest == "" || m.DiskTotal == 0 || m.DiskFree > m.DiskTotal || m.Longest <= 0 || m.LeaseMS <= 0 || m.SkewMS > 1000 || m.SkewMS < -1000 || m.Lag > mostLag {
+			t.Errorf("member %+v", m)
+		}
+	}
+	for _, x := range h.Findings {
+		if !strings.Contains(x.What, "free") && !strings.Contains(x.What, "on average") {
+			t.Errorf("finding %+v", x)
+		}
+	}
+	before := r.tidemark(t, "export", "--format", "csv").out
+	out := r.tidemark(t, "check", "performance", "--count", "20", "--for", "20s", "-o", "json")
+	var p performanceResult
+	if err := json.Unmarshal([]byte(out.out), &p); err != nil || out.code != 0 && out.code != exitUnhealthy {
+		t.Fatalf("%v in %+v", err, out)
+	}
+	if len(p.Rows) != 3 || p.Rows[2].Calls != 20 || p.Rows[2].P50 <= 0 || p.Rows[2].P50 > p.Rows[2].P99 || p.Rows[2].P99 > p.Rows[2].Max {
+		t.Errorf("latencies are %+v", p.Rows)
+	}
+	if after := r.tidemark(t, "export", "--format", "csv").out; after != before {
+		t.Errorf("measuring left\n%s", after)
+	}
+	gone := r.Leader().Name
+	r.Leader().Kill()
+	deadline := time.Now().Add(time.Minute)
+	for { // until the others have elected
+		h = r.health(t)
+		if h.Leader != "" && len(h.Findings) > 0 && strings.HasPrefix(h.Findings[0].Member, gone) && strings.Contains(h.Findings[0].What, "does not answer") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("with %s gone health is %+v", gone, h)
+		}
+	}
+}
+
+func (r *real) health(t *testing.T) (h healthResult) {
+	t.Helper()
+	out := r.tidemark(t, "check", "health", "-o", "json")
+	if out.out == "" { // between two leaders
+		return h
+	}
+	if err := json.Unmarshal([]byte(out.out), &h); err != nil {
+		t.Fatalf("%v in %+v", err, out)
+	}
+	if want := map[bool]int{true: 0, false: exitUnhealthy}[len(h.Findings) == 0]; h.Leader != "" && out.code != want {
+		t.Errorf("exit code %d with the findings %+v", out.code, h.Findings)
+	}
+	return h
+}
+
+// TestCheckPerformanceRemovesItsKey: also when it is interrupted, or a call fails.
+func TestCheckPerformanceRemovesItsKey(t *testing.T) {
+	f := newFake()
+	f.set(t, 1, key(checkGroup, "somebody", "", 0))
+	f.tidemark(t, "check", "performance", "--count", "5").want(t, 0, "commit", "")
+	if want := checkGroup + "/somebody/0=1\n"; f.all() != want {
+		t.Errorf("there is\n%s", f.all())
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	f.committed = func() { cancel() }
+	f.tidemarkCtx(ctx, "check", "performance").want(t, exitFailed, "", "measuring the commit")
+	f.committed = nil
+	if want := checkGroup + "/somebody/0=1\n"; f.all() != want {
+		t.Errorf("after an interruption there is\n%s", f.all())
+	}
+	if a := f.acts[len(f.acts)-1]; a.Remove == nil || a.Remove.Scope.Group != checkGroup || a.Remove.Scope.Topic == "" || a.Remove.Scope.Topic == "somebody" {
+		t.Errorf("the last act is %+v", a)
+	}
+	f.before = func() { f.down = errors.New("no more") }
+	f.tidemark(t, "check", "performance", "--count", "5").want(t, exitFailed, "commit", "no more")
+	for _, args := range [][]string{{"--count", "0"}, {"--count", "10001"}, {"--for", "0s"}} {
+		newFake().tidemark(t, append([]string{"check", "performance"}, args...)...).want(t, exitBadInput, "", "--count is 1 to")
+	}
+}
+
+func TestPerformanceVerdict(t *testing.T) {
+	for _, c := range []struct {
+		way, read, commit time.Duration
+		slow              bool
+		words             string
+	}{
+		{100 * time.Microsecond, 300 * time.Microsecond, 4 * time.Millisecond, false, "the disks of the quorum"},
+		{5 * time.Millisecond, 6 * time.Millisecond, 8 * time.Millisecond, false, "the way from here"},
+		{time.Millisecond, 60 * time.Millisecond, 70 * time.Millisecond, false, "the way between the members"},
+		{time.Millisecond, 2 * time.Millisecond, 150 * time.Millisecond, true, "tidemark check disk"},
+		{200 * time.Millisecond, 201 * time.Millisecond, 202 * time.Millisecond, true, "it is not the cluster that is slow"},
+		{2 * time.Millisecond, time.Millisecond, time.Millisecond, false, "the way from here"}, // a read was faster
+	} {
+		r := &performanceResult{findings: newFindings()}
+		for _, d := range []time.Duration{c.way, c.read, c.commit} {
+			r.Rows = append(r.Rows, latencyRow{P50: us(d), P99: us(d)})
+		}
+		r.judge(&offset.Status{})
+		b, err := json.Marshal(r)
+		if err != nil || (len(r.Findings) > 0) != c.slow || !strings.Contains(string(b), c.words) || r.Share.Disk < 0 || r.LimitUS != 100_000 {
+			t.Errorf("%v gives %s, %v", c, b, err)
+		}
+	}
+}
+
+func TestCheckDisk(t *testing.T) {
+	dir := t.TempDir()
+	r := newFake().tidemark(t, "check", "disk", dir, "-o", "json")
+	var got diskResult
+	if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+		t.Fatalf("%v in %+v", err, r)
+	}
+	if len(got.Probes) != 2 || got.Probes[0].Bytes != 4096 || got.Probes[1].Bytes != 128<<10 || got.Probes[0].Syncs < 1 || got.Probes[0].P50 <= 0 {
+		t.Errorf("probes are %+v", got.Probes)
+	}
+	if got.Total == 0 || got.Free > got.Total || (got.Timers == "") != (r.code == exitUnhealthy) {
+		t.Errorf("got %+v, exit code %d", got, r.code)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+	newFake().tidemark(t, "check", "disk", filepath.Join(dir, "none")).want(t, exitUsage, "", "none")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	newFake().tidemarkCtx(ctx, "check", "disk", dir).want(t, exitFailed, "", "did not end")
+}
+
+func TestDiskVerdict(t *testing.T) {
+	for worst, want := range map[time.Duration]string{0: "lan", 100 * time.Millisecond: "lan", 101 * time.Millisecond: "slow-disk", 333 * time.Millisecond: "slow-disk", 334 * time.Millisecond: ""} {
+		r := &diskResult{findings: newFindings()}
+		if r.judge(worst); r.Timers != want || (len(r.Findings) > 0) != (want == "") {
+			t.Errorf("%s gives %+v, want %q", worst, r, want)
+		}
+	}
+}
+
+func TestSpanAndBytes(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "0s", 1234567: "1.235ms", 12345678: "12.3ms", 1234567890: "1.23s"} {
+		if got := span(d); got != want {
+			t.Errorf("%d is %q, want %q", d, got, want)
+		}
+	}
+	for n, want := range map[uint64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 131072: "128.0 KiB", 5 << 30: "5.0 GiB", 1<<64 - 1: "16.0 EiB"} {
+		if got := bytesOf(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}
