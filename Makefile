@@ -69,6 +69,10 @@ test-adapters: ## the adapters' tests, against real Kafka and RocketMQ (a JDK an
 	@# rocketmq-client-go races with itself, so what runs it is built without the detector.
 	@go -C adapters/rocketmqgo test -timeout $(TIMEOUT) $(TESTFLAGS) ./...
 
+.PHONY: tidy-adapters
+tidy-adapters: ## bring the adapters' go.mod and go.sum after a change to the root's
+	@for m in $(adapters); do go -C $$m mod tidy; done
+
 .PHONY: example-kafka
 example-kafka: ## show adapters/franzgo/example on a real Kafka broker: a kill, a restart, an operator's reset
 	@go -C adapters/franzgo test -count 1 -v -run TestExample ./example
