@@ -68,7 +68,7 @@
 // where the network or the disk answers nothing; without a deadline it is tried
 // for ever. Calls without a context do no I/O and do not block, but for Load,
 // which takes as long as the disk does, and Client.Close. WithClock and
-// WithStoreClock replace the clock of everything but contexts.
+// WithStoreClock replace the clock of everything but contexts and connections.
 //
 // # Watching
 //

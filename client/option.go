@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Option changes one setting of a Client. A nil Option changes nothing.
+// Option changes one setting of a Client. A nil Option changes nothing; nil, 0
+// or less for a setting means its default.
 type Option func(*settings)
 
 // Dialer opens a connection to addr ("host:port") within ctx. It is called

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -127,6 +128,26 @@ func TestNamesAreDataInTheLog(t *testing.T) {
 			t.Fatalf("log %q", text)
 		}
 	})
+}
+
+func TestNoSettingIsTheDefault(t *testing.T) {
+	want, got := settle(nil), settle([]Option{
+		nil, WithDialer(nil), WithDialTimeout(0), WithAttemptTimeout(-1), WithBackoff(nil), WithClock(nil),
+		WithInFlight(0), WithSilence(0), WithLogger(nil), WithMetrics(nil),
+	})
+	if got.dial == nil || got.backoff == nil || got.logger == nil {
+		t.Fatalf("%+v", got)
+	}
+	for _, s := range []*settings{&want, &got} { // what cannot be compared
+		s.dial, s.backoff, s.logger, s.hooks = nil, nil, nil, Hooks{}
+	}
+	if fmt.Sprint(want) != fmt.Sprint(got) {
+		t.Errorf("%+v;\nwant %+v", got, want)
+	}
+	s := settleStore(settings{}, []StoreOption{nil, WithPersistTimeout(0), WithStoreClock(nil), WithStoreLogger(nil), WithFirstPersist(0)})
+	if s.timeout != 5*time.Second || s.interval != time.Second || s.first != time.Second || s.clock == nil || s.logger == nil {
+		t.Errorf("%+v", s)
+	}
 }
 
 func TestGroupIsChecked(t *testing.T) {

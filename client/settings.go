@@ -39,6 +39,7 @@ func settle(opts []Option) settings {
 		inFlight: conn.DefaultInFlight,
 		silence:  conn.DefaultSilence,
 	}
+	defaults := s
 	for _, o := range opts {
 		if o != nil {
 			o(&s)
@@ -47,7 +48,33 @@ func settle(opts []Option) settings {
 	if s.logger = s.given; s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
+	s.fill(defaults)
 	return s
+}
+
+// fill puts defaults where an option has set nothing that can be used.
+func (s *settings) fill(defaults settings) {
+	if s.dial == nil {
+		s.dial = defaults.dial
+	}
+	if s.dialTime <= 0 {
+		s.dialTime = defaults.dialTime
+	}
+	if s.attempt <= 0 {
+		s.attempt = defaults.attempt
+	}
+	if s.backoff == nil {
+		s.backoff = defaults.backoff
+	}
+	if s.clock == nil {
+		s.clock = defaults.clock
+	}
+	if s.inFlight <= 0 {
+		s.inFlight = defaults.inFlight
+	}
+	if s.silence <= 0 {
+		s.silence = defaults.silence
+	}
 }
 
 // The bounds of the pause that jittered gives.

@@ -11,6 +11,9 @@ const (
 	RocketMQPersistInterval = 5 * time.Second
 )
 
+// persistTimeout is the default of WithPersistTimeout.
+const persistTimeout = 5 * time.Second
+
 // StoreOption changes one setting of a RemoteStore or a LocalFileStore. A nil
 // one changes nothing, and neither does one that concerns the other store.
 type StoreOption func(*storeSettings)
@@ -34,8 +37,8 @@ type storeSettings struct {
 // comes from base.
 func settleStore(base settings, opts []StoreOption) storeSettings {
 	s := storeSettings{
-		interval: time.Second, timeout: 5 * time.Second,
-		clock: base.clock, logger: base.given, metrics: base.metrics, disk: realDisk{},
+		interval: time.Second,
+		clock:    base.clock, logger: base.given, metrics: base.metrics, disk: realDisk{},
 	}
 	for _, o := range opts {
 		if o != nil {
@@ -44,6 +47,9 @@ func settleStore(base settings, opts []StoreOption) storeSettings {
 	}
 	if s.first <= 0 {
 		s.first = s.interval
+	}
+	if s.timeout <= 0 {
+		s.timeout = persistTimeout
 	}
 	if s.clock == nil {
 		s.clock = realClock{}

@@ -33,10 +33,16 @@ var (
 	frozen        = figure{"store_frozen_queues", "gauge", nil, false, "Of these, the queues that are frozen until they are removed and read again."}
 )
 
+// The counters of local files; see client.StoreStats.
+var (
+	fallbacks = figure{"store_fallbacks_total", "counter", nil, false, "Times that a watched LocalFileStore began to use an older copy, or another client's file."}
+	damaged   = figure{"store_damaged_files_total", "counter", nil, false, "Damaged files that watched LocalFileStores moved aside."}
+)
+
 // figures are all of them, in the order of the documentation.
 var figures = []figure{
 	calls, callSeconds, retries, connections, connects, leaderChanges,
-	runs, runSeconds, persisted, failed, fences, queues, unpersisted, frozen,
+	runs, runSeconds, persisted, failed, fences, queues, unpersisted, frozen, fallbacks, damaged,
 }
 
 // names gives the labels of a figure.

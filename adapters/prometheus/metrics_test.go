@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -82,7 +83,7 @@ func TestOfALocalStore(t *testing.T) {
 	stop := m.Watch(s)
 	m.Watch(s) // once is enough
 	s.UpdateOffset(mq, 7, true)
-	wantSeries(t, reg, 6, map[string]float64{"tidemark_store_queues": 1, "tidemark_store_unpersisted_queues": 1, "tidemark_store_frozen_queues": 0})
+	wantSeries(t, reg, 8, map[string]float64{"tidemark_store_queues": 1, "tidemark_store_unpersisted_queues": 1, "tidemark_store_frozen_queues": 0})
 	if err := s.Persist(ctx, mq); err != nil {
 		t.Fatal(err)
 	}
@@ -101,6 +102,33 @@ func TestOfALocalStore(t *testing.T) {
 	})
 	stop()
 	wantSeries(t, reg, 0, map[string]float64{"tidemark_store_queues": 0})
+}
+
+// TestDamagedFilesAreCounted (C04): also once the store is not watched any more.
+func TestDamagedFilesAreCounted(t *testing.T) {
+	m, reg := create(t)
+	dir := t.TempDir()
+	s, err := client.NewLocalFileStore("c", "g", client.WithLocalDir(dir), client.WithPersistInterval(0),
+		client.WithDamageIgnored(), client.WithStoreLogger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(s.Path()), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{s.Path(), s.Path() + ".bak"} {
+		if err := os.WriteFile(path, make([]byte, 64), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Load(); err != nil {
+		t.Fatal(err)
+	}
+	stop := m.Watch(s)
+	for range 2 {
+		wantSeries(t, reg, 0, map[string]float64{"tidemark_store_damaged_files_total": 2, "tidemark_store_fallbacks_total": 0})
+		stop()
+	}
 }
 
 // TestOfAClient: a node that is not there, and one that closes each connection.

@@ -19,20 +19,35 @@ type Store interface {
 // often Watch is called with it.
 func (m *Metrics) Watch(s Store) (stop func()) { return m.stores.watch(s) }
 
-// stores collects the gauges of stores as they are at a scrape.
+// stores collects what stores tell of themselves at a scrape.
 type stores struct {
-	queues, unpersisted, frozen *prometheus.Desc
+	rows []row
 
 	mu sync.Mutex
-	// The field below belongs to mu.
+	// The fields below belong to mu.
 
 	watched map[Store]struct{}
+	// gone sums the counters of stores that are not watched any more.
+	gone client.StoreStats
+}
+
+// row is a metric that is read from the sum of all stores.
+type row struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+	read func(client.StoreStats) float64
 }
 
 func newStores() *stores {
 	return &stores{
-		queues: queues.desc(), unpersisted: unpersisted.desc(), frozen: frozen.desc(),
 		watched: make(map[Store]struct{}),
+		rows: []row{
+			{queues.desc(), prometheus.GaugeValue, func(s client.StoreStats) float64 { return float64(s.Queues) }},
+			{unpersisted.desc(), prometheus.GaugeValue, func(s client.StoreStats) float64 { return float64(s.Unpersisted) }},
+			{frozen.desc(), prometheus.GaugeValue, func(s client.StoreStats) float64 { return float64(s.Frozen) }},
+			{fallbacks.desc(), prometheus.CounterValue, func(s client.StoreStats) float64 { return float64(s.Fallbacks) }},
+			{damaged.desc(), prometheus.CounterValue, func(s client.StoreStats) float64 { return float64(s.Damaged) }},
+		},
 	}
 }
 
@@ -43,33 +58,43 @@ func (s *stores) watch(one Store) func() {
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		if _, ok := s.watched[one]; !ok {
+			return
+		}
 		delete(s.watched, one)
+		st := one.Stats()
+		s.gone.Fallbacks += st.Fallbacks
+		s.gone.Damaged += st.Damaged
 	}
 }
 
 // Describe is that of prometheus.Collector.
 func (s *stores) Describe(ch chan<- *prometheus.Desc) {
-	ch <- s.queues
-	ch <- s.unpersisted
-	ch <- s.frozen
+	for _, r := range s.rows {
+		ch <- r.desc
+	}
 }
 
 // Collect is that of prometheus.Collector.
 func (s *stores) Collect(ch chan<- prometheus.Metric) {
-	s.mu.Lock()
-	var list []Store
-	for one := range s.watched {
-		list = append(list, one)
+	sum := s.sum()
+	for _, r := range s.rows {
+		ch <- prometheus.MustNewConstMetric(r.desc, r.kind, r.read(sum))
 	}
-	s.mu.Unlock()
-	var sum client.StoreStats
-	for _, one := range list {
+}
+
+// sum adds up all stores.
+func (s *stores) sum() client.StoreStats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sum := s.gone
+	for one := range s.watched {
 		st := one.Stats()
 		sum.Queues += st.Queues
 		sum.Unpersisted += st.Unpersisted
 		sum.Frozen += st.Frozen
+		sum.Fallbacks += st.Fallbacks
+		sum.Damaged += st.Damaged
 	}
-	ch <- prometheus.MustNewConstMetric(s.queues, prometheus.GaugeValue, float64(sum.Queues))
-	ch <- prometheus.MustNewConstMetric(s.unpersisted, prometheus.GaugeValue, float64(sum.Unpersisted))
-	ch <- prometheus.MustNewConstMetric(s.frozen, prometheus.GaugeValue, float64(sum.Frozen))
+	return sum
 }
