@@ -30,6 +30,7 @@ type app struct {
 	RocketMQ rocketmqCmd `cmd:"" name:"rocketmq" help:"Look at RocketMQ's own brokers."`
 	Cluster  clusterCmd  `cmd:"" help:"Look at the cluster, and change its members."`
 	Check    checkCmd    `cmd:"" help:"Look for trouble: in the members, in latencies, in a disk."`
+	Top      topCmd      `cmd:"" help:"Show what moves: rates and ages of groups, and each member."`
 	Contexts contextsCmd `cmd:"" help:"Save the endpoints of clusters under names."`
 	Dump     dumpCmd     `cmd:"" help:"Show what the files of a stopped node hold."`
 	Version  versionCmd  `cmd:"" help:"Show the version of this program."`
@@ -41,8 +42,8 @@ type app struct {
 // streams are what a run has of the machine: where it writes to, and more.
 type streams struct {
 	out, err io.Writer
-	// terminal tells whether err is one.
-	terminal bool
+	// terminal tells whether err is one, screen whether out is.
+	terminal, screen bool
 	// wall is the clock; nil: the machine's.
 	wall func() time.Time
 	// saved is the file of saved contexts; empty: the user's own.

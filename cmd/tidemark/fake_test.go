@@ -26,6 +26,8 @@ type fake struct {
 	status offset.Status
 	// committed is told behind each request of commits; nil: nobody.
 	committed func()
+	// listed is told before each page of a listing; nil: nobody.
+	listed func()
 	// alter, if set, changes what the member at an address (empty: the one
 	// asked first) says of itself.
 	alter func(addr string, st *offset.Status)
@@ -135,6 +137,9 @@ func (f *fake) List(ctx context.Context, l offset.List) (offset.Page, error) {
 		return offset.Page{}, err
 	}
 	defer unlock()
+	if f.listed != nil {
+		f.listed()
+	}
 	p := f.table.Root().List(&l)
 	p.Meta = f.meta()
 	return p, nil

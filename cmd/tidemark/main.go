@@ -23,6 +23,7 @@ func main() {
 		out:      os.Stdout,
 		err:      os.Stderr,
 		terminal: term.IsTerminal(int(os.Stderr.Fd())),
+		screen:   term.IsTerminal(int(os.Stdout.Fd())),
 	}, dial)
 	stop()
 	os.Exit(code)
