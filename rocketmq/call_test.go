@@ -199,7 +199,7 @@ func TestClose(t *testing.T) {
 		}
 		io.Copy(io.Discard, c)
 	})
-	client := newTestClient(t, p.addr)
+	client := newTestClient(t, p.addr, WithTimeout(time.Hour)) // only Close ends it
 	done := make(chan error)
 	go func() {
 		_, err := client.MaxOffset(t.Context(), moss)

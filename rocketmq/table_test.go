@@ -58,12 +58,14 @@ func TestC57TableOfARunningBroker(t *testing.T) {
 // TestTableIsTakenWholeOrNotAtAll: garbage and the end of the connection are told apart.
 func TestTableIsTakenWholeOrNotAtAll(t *testing.T) {
 	for body, is := range map[string]error{
-		"":                                    offset.ErrInvalid,
-		"{}":                                  offset.ErrInvalid,
-		"<html>":                              offset.ErrInvalid,
-		`{"offsetTable":{"t@g":{0:1}}`:        offset.ErrInvalid,
-		`{"offsetTable":{"t@g":{0:1.5}}`:      offset.ErrInvalid,
-		`{"offsetTable":[[{"topic":"t"},1]]}`: offset.ErrInvalid, // C24's other dialect
+		"":                               offset.ErrInvalid,
+		"{}":                             offset.ErrInvalid,
+		"<html>":                         offset.ErrInvalid,
+		`{"offsetTable":{"t@g":{0:1}}`:   offset.ErrInvalid,
+		`{"offsetTable":{"t@g":{0:1.5}}`: offset.ErrInvalid,
+		"group,topic,broker,queue,offset\ng,t,b,0,1\n":                   offset.ErrInvalid,
+		`{"offsetTable":{{"brokerName":"b","queueId":0,"topic":"t"}:1}}`: offset.ErrInvalid,
+		`{"offsetTable":[[{"topic":"t"},1]]}`:                            offset.ErrInvalid, // C24's other dialect
 	} {
 		client, broker := startTable(t, body)
 		f, err := client.ConsumerOffsets(t.Context(), broker, offsetfile.Options{})

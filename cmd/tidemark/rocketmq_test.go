@@ -131,6 +131,24 @@ func TestDiffOfMuch(t *testing.T) {
 	f.tidemark(t, "rocketmq", "diff", "bk:10911", "--limit", "0", "--group", "g000").want(t, exitPartial, "1 the same, 0 different, 99 only", "99 offsets")
 }
 
+// TestC57RunningBroker: the body that a broker 5.5.0 sends is equal to what was
+// imported from its file; its -1 is named, and is no difference.
+func TestC57RunningBroker(t *testing.T) {
+	f := newFake()
+	f.brokers = &fakeBrokers{held: map[string]string{"bk": readFile(t, cases+"C57.5.5.0.code43.body")}}
+	f.tidemark(t, "import", cases+"C57.5.5.0.consumerOffset.json", "--broker", "bk", "--execute").want(t, exitPartial, "42 changed", "1 place was skipped")
+	r := f.tidemark(t, "rocketmq", "diff", "bk:10911").want(t, 0, "42 the same, 0 different, 0 only at the broker, 0 only in the cluster", "")
+	if !strings.Contains(r.out, `"refunds@search_index" queue 0: the offset is negative`) {
+		t.Errorf("-1 is not named in\n%s", r.out)
+	}
+	f.tidemark(t, "import", "rocketmq://bk:10911", "--execute").want(t, exitPartial, "0 changed, 42 left as they were", "1 place was skipped")
+	f.set(t, 5, key("search_index", "refunds", "bk", 0))
+	r = f.tidemark(t, "rocketmq", "diff", "bk:10911", "--group", "search_index").want(t, exitPartial, "8 the same, 0 different, 0 only at the broker, 1 only in the cluster", "1 offset")
+	if got := strings.Join(strings.Fields(r.out), " "); !strings.HasSuffix(got, "search_index refunds bk 0 - 5") {
+		t.Errorf("it lists %s", got)
+	}
+}
+
 // TestCodesOfBrokers: what RocketMQ's side fails with has the code of its kind.
 func TestCodesOfBrokers(t *testing.T) {
 	for _, c := range []struct {
