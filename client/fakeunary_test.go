@@ -86,8 +86,9 @@ func (n *fakeNode) List(ctx context.Context, _ *connect.Request[tidemarkv1.ListR
 }
 
 // Export sends three pages of one key; it breaks off after the first if the
-// script says cut, and counts one key more if it says loseAnswer.
-func (n *fakeNode) Export(_ context.Context, _ *connect.Request[tidemarkv1.ExportRequest], s *connect.ServerStream[tidemarkv1.ExportResponse]) error {
+// script says cut, sends nothing more if it says lose, and counts one key more
+// if it says loseAnswer.
+func (n *fakeNode) Export(ctx context.Context, _ *connect.Request[tidemarkv1.ExportRequest], s *connect.ServerStream[tidemarkv1.ExportResponse]) error {
 	f, err := n.c.came(n, "export")
 	if f == refuse {
 		return wire.ToConnectError(err)
@@ -98,8 +99,12 @@ func (n *fakeNode) Export(_ context.Context, _ *connect.Request[tidemarkv1.Expor
 		if err := s.Send(wire.ToExportResponse(offset.Page{Meta: n.c.state.meta(n.c.leads()), Keys: []offset.KeyedState{row}})); err != nil {
 			return err
 		}
-		if f == cut {
+		switch f {
+		case cut:
 			return nil
+		case lose:
+			<-ctx.Done()
+			return ctx.Err()
 		}
 	}
 	total := uint64(3)

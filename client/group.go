@@ -165,15 +165,12 @@ func (c *Client) export(ctx context.Context, q *tidemarkv1.ExportRequest, e *exp
 		return err
 	}
 	defer done()
-	ctx, giveUp := context.WithCancel(ctx)
-	defer giveUp()
 	addr := c.to("")
 	s, err := c.groups(addr).Export(ctx, connect.NewRequest(q))
 	if err != nil {
 		return c.unaryError(addr, err)
 	}
 	defer s.Close()
-	defer giveUp() // before the Close, which would await the rest
 	for s.Receive() {
 		page, total, last, err := wire.FromExportResponse(s.Msg())
 		if err != nil {

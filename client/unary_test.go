@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -209,4 +210,32 @@ func TestExportIsWholeOrAnError(t *testing.T) {
 			t.Fatalf("%v; want the error of yield as it is", err)
 		}
 	})
+}
+
+// An export that its caller stops does not wait for the rest of it: here, for a
+// node that sends nothing more, without a deadline.
+func TestExportThatIsStoppedAwaitsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		f.play(func(*fakeNode, string, int) (fault, error) { return lose, nil })
+		enough := errors.New("enough")
+		began := time.Now()
+		err := f.client().Export(context.Background(), offset.List{}, func(offset.Page) error { return enough })
+		if took := time.Since(began); err != enough || took != 0 {
+			t.Errorf("%v after %s", err, took)
+		}
+	})
+}
+
+func TestExportRefusesFiltersThatItWouldIgnore(t *testing.T) {
+	c, err := New([]string{"a:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []offset.List{{Prefix: "x"}, {NewerThan: 1}, {Pending: true}, {After: &offset.Key{}}, {Limit: 1}} {
+		err := c.Export(context.Background(), l, func(offset.Page) error { return nil })
+		if !errors.Is(err, offset.ErrInvalid) || !strings.Contains(err.Error(), "List") {
+			t.Errorf("%+v: %v", l, err)
+		}
+	}
 }

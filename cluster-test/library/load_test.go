@@ -124,8 +124,12 @@ func (m *mix) play(t *testing.T) {
 	}
 	m.again(ctx, &busy, 12, func(*rand.Rand) { m.persist(t, ctx) })
 	m.again(ctx, &busy, 13, func(r *rand.Rand) {
-		m.store.RemoveOffset(mq(r.Int32N(held)))
+		queue := mq(r.Int32N(held))
+		m.store.RemoveOffset(queue)
 		m.done[removals].Add(1)
+		if r.IntN(4) > 0 { // most are read again, as a consumer does that gets the queue back
+			_, _ = m.store.ReadOffset(ctx, queue, client.ReadFromStore)
+		}
 		select { // more seldom than what is removed is read again
 		case <-time.After(5 * time.Millisecond):
 		case <-ctx.Done():
