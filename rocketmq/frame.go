@@ -18,7 +18,7 @@ const (
 	// brokers, a topic's queues, a configuration.
 	maxBody = 16 << 20
 	// MaxTable is the longest table of offsets that a broker may send, in
-	// bytes. A million offsets take about 30 MiB; the table is read as it comes.
+	// bytes. A million offsets take 15 to 30 MiB; the table is read as it comes.
 	MaxTable = 256 << 20
 )
 
