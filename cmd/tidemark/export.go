@@ -17,11 +17,12 @@ import (
 
 // exportCmd writes offsets to a file.
 type exportCmd struct {
-	File    string   `arg:"" optional:"" default:"-" help:"File to write, replaced as a whole; - is standard output." placeholder:"FILE"`
+	File    string   `arg:"" optional:"" default:"-" help:"File to write, replaced as a whole; - is standard output. With --each-broker a folder." placeholder:"FILE"`
 	Format  string   `help:"json (consumerOffset.json, one broker a file), local (offsets.json of a broadcasting consumer, one --group), csv (all brokers), kafka (for kafka-consumer-groups.sh --from-file), or native (all brokers, with a sum that tells when it is not whole)." enum:"json,local,csv,kafka,native" default:"json"`
 	Group   string   `help:"Only this group." placeholder:"GROUP"`
 	Topic   string   `help:"Only this topic." placeholder:"TOPIC"`
 	Broker  *string  `help:"Only this broker's; empty for keys without a broker." placeholder:"NAME"`
+	Each    bool     `name:"each-broker" help:"Write BROKER/consumerOffset.json into the folder FILE for each broker, as an import of the folder reads them."`
 	Without []string `help:"Leave this group out; may be given more than once." placeholder:"GROUP"`
 	Base    string   `help:"A consumerOffset.json that the offsets are laid over: what the cluster does not have stays as it is there." type:"path" placeholder:"FILE"`
 	readLevel
@@ -47,6 +48,8 @@ func (c *exportCmd) Run(s *session) error {
 		return exitf(exitUsage, "--base lays offsets over a consumerOffset.json; leave out --format %s", c.Format)
 	case c.Format == "local" && c.Group == "":
 		return exitf(exitUsage, "a broadcasting consumer's file is that of one group; name it (--group)")
+	case c.Each:
+		return c.eachBroker(s)
 	}
 	r := &exportResult{File: c.File, Format: c.Format}
 	if c.File != "-" {
@@ -62,16 +65,19 @@ func (c *exportCmd) Run(s *session) error {
 	return nil
 }
 
-// spool writes to a file that has no name any more, and copies that.
+// spool writes to a file of nobody else's, and copies that.
 func (c *exportCmd) spool(s *session, r *exportResult) error {
 	f, err := os.CreateTemp("", "tidemark-export-*")
 	if err != nil {
 		return fmt.Errorf("creating a file to collect the output: %w", err)
 	}
-	defer f.Close()
-	if err := os.Remove(f.Name()); err != nil {
-		return fmt.Errorf("collecting the output: %w", err)
-	}
+	early := os.Remove(f.Name()) // so that a kill leaves nothing; not every system lets one
+	defer func() {
+		f.Close()
+		if early != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
 	if err := c.write(s, f, r); err != nil {
 		return err
 	}

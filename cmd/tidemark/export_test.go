@@ -51,3 +51,29 @@ func TestEmptyExportHasTheIndexOfItsRead(t *testing.T) {
 		t.Errorf("the export is as of index %d, and %d was applied before; %v", got.Index, applied, err)
 	}
 }
+
+// TestExportEachBroker: what is written for each broker comes back as it was.
+func TestExportEachBroker(t *testing.T) {
+	f := newFake()
+	f.set(t, 5, key("g", "t", "broker-a", 0), key("g", "t", "broker b", 0), key("h", "t", "broker b", 1))
+	dir := filepath.Join(t.TempDir(), "brokers")
+	r := f.tidemark(t, "export", dir, "--each-broker").want(t, 0, filepath.Join("broker b", "consumerOffset.json")+": 2 offsets", "")
+	r.want(t, 0, filepath.Join("broker-a", "consumerOffset.json")+": 1 offset,", "")
+	g := newFake()
+	g.tidemark(t, "import", dir, "--execute").want(t, 0, "3 changed", `of broker "broker b"`)
+	if g.all() != f.all() {
+		t.Errorf("there is\n%s\nwant\n%s", g.all(), f.all())
+	}
+	f.tidemark(t, "export", dir, "--each-broker", "--group", "none").want(t, exitNotFound, "", `--group "none"`)
+	for _, args := range [][]string{{}, {dir, "--format", "csv"}, {dir, "--broker", "b"}, {dir, "--base", "x"}} {
+		f.tidemark(t, append([]string{"export", "--each-broker"}, args...)...).want(t, exitUsage, "", "--each-broker")
+	}
+	for _, name := range []string{"", "..", ".x", "a/b", `a\b`, "config", "c:"} {
+		h := newFake()
+		h.set(t, 1, key("g", "t", name, 0))
+		h.tidemark(t, "export", filepath.Join(dir, "none"), "--each-broker").want(t, exitBadInput, "", "folder")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "none")); !os.IsNotExist(err) {
+		t.Errorf("a refused export left %v", err)
+	}
+}

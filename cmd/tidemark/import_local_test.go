@@ -57,3 +57,19 @@ func TestC04UnreadableLocalFilesChangeNothing(t *testing.T) {
 		t.Errorf("a refused file changed something: %s", f.all())
 	}
 }
+
+// TestC36EmptyFileBesideItsOlderCopy: the older copy is not taken without a
+// word, and given by its path it is.
+func TestC36EmptyFileBesideItsOlderCopy(t *testing.T) {
+	f := newFake()
+	dir := folder(t, map[string]string{"g/offsets.json": readFile(t, cases+"C36.offsets.json"), "g/offsets.json.bak": readFile(t, cases+"C36.offsets.json.bak")})
+	f.tidemark(t, "import", dir, "--execute").want(t, exitBadInput, "", "0 bytes")
+	f.tidemark(t, "import", filepath.Join(dir, "g", "offsets.json"), "--group", "g", "--execute").want(t, exitBadInput, "", "Look for its .bak")
+	if f.all() != "" || len(f.acts) > 0 {
+		t.Fatalf("an empty file left %s", f.all())
+	}
+	f.tidemark(t, "import", filepath.Join(dir, "g", "offsets.json.bak"), "--group", "g", "--execute").want(t, 0, "merge done", "is read as local")
+	if f.all() != "g/moss/bk-north/0=500\n" {
+		t.Errorf("there is\n%s", f.all())
+	}
+}
