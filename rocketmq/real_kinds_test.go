@@ -1,6 +1,7 @@
 package rocketmq
 
 import (
+	"os"
 	"testing"
 
 	"github.com/tidemark-mq/tidemark/internal/javaparts"
@@ -8,8 +9,12 @@ import (
 )
 
 // TestRealKindsOfBrokers: a 5.5.0 keeps its offsets in one of four classes, by
-// its configuration. Each answers for all that it was sent.
+// its configuration. Each answers for all that it was sent. With SOAK=1, as it
+// starts three brokers.
 func TestRealKindsOfBrokers(t *testing.T) {
+	if os.Getenv("SOAK") == "" {
+		t.Skip("starts three brokers; SOAK=1 does it")
+	}
 	ns := javaparts.StartNameServer(t, javaparts.RocketMQ5)
 	for name, config := range map[string]map[string]string{
 		"LMQ":        {"enableLmq": "true", "enableMultiDispatch": "true"},
