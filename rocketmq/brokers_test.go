@@ -3,6 +3,7 @@ package rocketmq
 import (
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -89,6 +90,27 @@ func TestOpenANameServer(t *testing.T) {
 	}
 	if _, err := c.MaxOffset(t.Context(), offset.MessageQueue{Topic: "t", Broker: "orphan"}); !errors.Is(err, offset.ErrNotFound) {
 		t.Errorf("a broker without a master: %v", err)
+	}
+}
+
+// TestOpenSomethingElse asks whether the address is right.
+func TestOpenSomethingElse(t *testing.T) {
+	for name, c := range map[string]struct {
+		serve func(net.Conn)
+		is    error
+	}{
+		"HTTP":     {func(c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }, offset.ErrDamaged},
+		"hangs up": {func(net.Conn) {}, nil},
+	} {
+		p := startPeer(t, func(conn net.Conn) {
+			if _, err := nextRequest(conn); err == nil {
+				c.serve(conn)
+			}
+		})
+		_, err := Open(t.Context(), p.addr)
+		if err == nil || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), "is that the address of a RocketMQ broker") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

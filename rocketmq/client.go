@@ -92,7 +92,12 @@ func Open(ctx context.Context, addr string, options ...Option) (*Client, error) 
 func (c *Client) find(ctx context.Context) error {
 	err := c.refresh(ctx)
 	var remote *RemoteError
-	if !errors.As(err, &remote) || remote.Code != codeNotSupported {
+	switch {
+	case err == nil, errors.Is(err, offset.ErrUnreachable), errors.Is(err, context.Canceled):
+		return err
+	case !errors.As(err, &remote):
+		return fmt.Errorf("%w; is that the address of a RocketMQ broker or name server?", err)
+	case remote.Code != codeNotSupported:
 		return err
 	}
 	b, err := c.identify(ctx)

@@ -39,7 +39,7 @@ func (s *session) openAt(addr string) (brokers, error) {
 }
 
 // brokerError gives an error of RocketMQ's side the exit code that it has here,
-// and says which address it is about. What ended the program stays what it is.
+// and says what it is about, if it does not. What ended the program stays what it is.
 func brokerError(about string, err error) error {
 	var lost interface{ Timeout() bool }
 	code := codeOf(err)
@@ -48,6 +48,9 @@ func brokerError(about string, err error) error {
 		return err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &lost):
 		code = exitUnreachable
+	}
+	if about == "" || strings.Contains(err.Error(), about) {
+		return &exitError{code, err}
 	}
 	return exitf(code, "%s: %w", about, err)
 }
