@@ -124,11 +124,12 @@ generate: ## generate the API's code and the fixtures again
 	@go test ./internal/fixture -run TestBrokerFile -count 1 -update >/dev/null
 
 .PHONY: install
-install: build ## install both programs, the manual page and shell completion below PREFIX (/usr/local)
-	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
+install: build ## install both programs, their manual pages and shell completion below PREFIX (/usr/local)
+	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man8 $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
 		$(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	@install -m 755 bin/tidemarkd bin/tidemark $(DESTDIR)$(PREFIX)/bin
 	@bin/tidemark man > $(DESTDIR)$(PREFIX)/share/man/man1/tidemark.1
+	@bin/tidemarkd --man > $(DESTDIR)$(PREFIX)/share/man/man8/tidemarkd.8
 	@bin/tidemark completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tidemark
 	@bin/tidemark completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_tidemark
 	@bin/tidemark completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/tidemark.fish

@@ -14,6 +14,7 @@ type options struct {
 	Config      string `help:"YAML file with options; the keys are the names of the flags." placeholder:"FILE" meta:""`
 	PrintConfig bool   `help:"Print all options as they are in effect, as YAML that --config takes, and exit." meta:""`
 	Version     bool   `help:"Print the version and exit." meta:""`
+	Man         bool   `help:"Print the manual page and exit." meta:""`
 
 	Name           string `help:"Name of this member within its cluster: letters, digits, '.', '-' and '_'." placeholder:"NAME"`
 	Data           string `help:"Folder that this member keeps its state in; its parent must exist (default with --dev: tidemark-dev in $$XDG_STATE_HOME, or in ~/.local/state)." placeholder:"DIR"`

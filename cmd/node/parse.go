@@ -21,8 +21,9 @@ type parsed struct {
 	helped bool
 	// strangers are TIDEMARK_ variables that no program of ours reads.
 	strangers []string
-	// flags are kong's, for --print-config.
+	// flags are kong's, for --print-config; model is for --man.
 	flags []*kong.Flag
+	model *kong.Node
 }
 
 // parse reads flags over environment over file.
@@ -41,7 +42,7 @@ func parse(args []string, out, err io.Writer) (*parsed, error) {
 	if fault != nil {
 		panic("tidemarkd: the command line is not well formed: " + fault.Error())
 	}
-	p.flags = parser.Model.Flags
+	p.flags, p.model = parser.Model.Flags, parser.Model.Node
 	if path := configPath(args); path != "" {
 		if err := file.load(path, p.flags); err != nil {
 			return nil, err

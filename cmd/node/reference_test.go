@@ -87,21 +87,3 @@ SIGTERM and SIGINT stop cleanly: streams are told, calls that were taken are ans
 `)
 	return b.String()
 }
-
-// exitCodes is the table of what the process ends with.
-var exitCodes = []struct {
-	code    int
-	meaning string
-}{
-	{exitWrong, "an option, or the file, is wrong, or the data folder is another member's, somebody else's, or cannot be written; nothing was written"},
-	{exitUsage, "the command line is wrong"},
-	{node.ExitLatched, "an entry of the log could not be applied; the state of this member can no longer be trusted"},
-	{node.ExitDamaged, "the data folder is damaged, a copy of one in use, or of another cluster"},
-	{node.ExitRemoved, "the member has been removed from its cluster"},
-	{node.ExitHang, "applying an entry did not come to an end"},
-	{74, "the disk gave an error"},
-	{75, "the disk is full"},
-	{76, "a write to the disk hung"},
-	{77, "the log contradicted an installed snapshot and was dropped; start the member again"},
-	{node.ExitLocked, "another process uses the data folder"},
-}

@@ -23,7 +23,11 @@ func program(args []string, out, errs io.Writer, signals <-chan os.Signal) int {
 		fmt.Fprintf(out, "tidemarkd %s %s, format level %d\n", version(), runtime.Version(), offset.FormatLevel)
 		return exitOK
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case p.Man:
+		err = printManual(out, p.model)
+	default:
 		err = start(p, out, errs, signals)
 	}
 	if err != nil {

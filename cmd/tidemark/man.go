@@ -36,6 +36,7 @@ var manPage = manpage.Page{
 		{Term: "tidemark import broker-a=/mnt/a/store", Text: "what bringing in a broker's offsets would do"},
 		{Term: "tidemark export offsets.native --format native", Text: "all offsets, into a file that tells when it is not whole"},
 	},
+	Also: []string{"tidemarkd(8)"},
 }
 
 // Run prints it.

@@ -38,23 +38,28 @@ func Write(w io.Writer, app *kong.Node, p Page) error {
 	r := &roff{w: bufio.NewWriter(w)}
 	r.line(`.TH %s %s "" %s "Tidemark"`, quoted(strings.ToUpper(app.Name)), p.Section, quoted(app.Name+" "+p.Version))
 	r.section("NAME")
-	r.text("%s - %s", app.Name, strings.ToLower(app.Help[:1])+strings.TrimSuffix(app.Help[1:], "."))
+	first, _, _ := strings.Cut(app.Help, ". ")
+	r.text("%s - %s", app.Name, strings.ToLower(first[:1])+strings.TrimSuffix(first[1:], "."))
 	r.section("SYNOPSIS")
 	r.line(".B %s", escaped(app.Name))
-	if len(app.Leaves(true)) > 1 {
+	commands := app.Leaves(true)
+	if len(commands) > 0 {
 		r.text("COMMAND [ARGUMENT ...] [FLAG ...]")
 	} else {
 		r.text("[FLAG ...]")
 	}
 	r.section("DESCRIPTION")
 	r.paragraphs(p.About)
-	r.section("FLAGS OF ALL COMMANDS")
-	r.flags(app.Flags)
-	if leaves := app.Leaves(true); len(leaves) > 1 || leaves[0] != app {
+	if len(commands) > 0 {
+		r.section("FLAGS OF ALL COMMANDS")
+		r.flags(app.Flags)
 		r.section("COMMANDS")
-		for _, c := range leaves {
+		for _, c := range commands {
 			r.command(c)
 		}
+	} else {
+		r.section("FLAGS")
+		r.flags(app.Flags)
 	}
 	r.items("EXIT STATUS", p.Exits)
 	r.environment(app)

@@ -86,6 +86,28 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// TestWriteWithoutCommands: a daemon has flags alone.
+func TestWriteWithoutCommands(t *testing.T) {
+	k, err := kong.New(&struct {
+		Loud bool `help:"Say more."`
+	}{}, kong.Name("daemon"), kong.Description("A thing. It has more to say."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := Write(&b, k.Model.Node, Page{Section: "8", Files: []Item{{"/x", "what"}}, Examples: []Item{{"daemon", "runs"}}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"daemon \\- a thing\n", ".B daemon\n[FLAG ...]\n", ".SH \"FLAGS\"\n", ".B \\-\\-loud\nSay more.\n", ".SH \"FILES\"\n.TP\n.B /x\nwhat\n", ".SH \"EXAMPLES\"\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, &b)
+		}
+	}
+	if strings.Contains(b.String(), "COMMAND") {
+		t.Errorf("there are commands in\n%s", &b)
+	}
+}
+
 var errFull = errors.New("full")
 
 type full struct{}
