@@ -69,9 +69,9 @@ type liveTable struct {
 
 // liveOptions say how running brokers are read.
 type liveOptions struct {
-	// broker, if not empty, is the one wanted of a name server's, or what the
-	// broker at the address is called in the cluster.
-	broker string
+	// broker, if not nil, is the one wanted of a name server's, or what the
+	// broker at the address is called in the cluster; empty for no name.
+	broker *string
 	// system takes the groups too that a broker makes for its own work.
 	system bool
 	strict bool // skips names that RocketMQ's validators refuse
@@ -80,8 +80,10 @@ type liveOptions struct {
 // eachLive reads what the broker at addr holds, or each of the masters that the
 // name server there knows, one after the other.
 func (s *session) eachLive(addr string, o liveOptions, each func(*liveTable) error) error {
-	if err := offset.ValidateName("the broker's name", o.broker, true); err != nil {
-		return err
+	if o.broker != nil {
+		if err := offset.ValidateName("--broker", *o.broker, true); err != nil {
+			return err
+		}
 	}
 	b, err := s.openAt(addr)
 	if err != nil {
@@ -104,7 +106,7 @@ func (s *session) eachLive(addr string, o liveOptions, each func(*liveTable) err
 }
 
 // liveBrokers picks the brokers to read.
-func (s *session) liveBrokers(b tables, addr, name string) (list []*liveTable, err error) {
+func (s *session) liveBrokers(b tables, addr string, name *string) (list []*liveTable, err error) {
 	ctx, cancel := s.call()
 	defer cancel()
 	all, err := b.Brokers(ctx)
@@ -116,10 +118,10 @@ func (s *session) liveBrokers(b tables, addr, name string) (list []*liveTable, e
 		names = append(names, strconv.Quote(x.Name))
 		t := &liveTable{broker: x, name: x.Name}
 		switch {
-		case name == "" || name == x.Name:
+		case name == nil || *name == x.Name:
 		case x.Addr == addr: // of a broker that was asked itself
-			t.name = name
-			t.notes = append(t.notes, fmt.Sprintf("the broker calls itself %q; it is taken for %q", x.Name, name))
+			t.name = *name
+			t.notes = append(t.notes, fmt.Sprintf("the broker calls itself %q; it is taken for %q", x.Name, *name))
 		default:
 			continue
 		}
@@ -132,14 +134,16 @@ func (s *session) liveBrokers(b tables, addr, name string) (list []*liveTable, e
 	case len(all) == 0:
 		return nil, offset.Errorf(offset.ErrNotFound, "the name server knows no master of any broker; give a broker's own address")
 	case len(list) == 0:
-		return nil, offset.Errorf(offset.ErrNotFound, "the name server knows no master of the broker %q; it knows %s", name, strings.Join(names, ", "))
+		return nil, offset.Errorf(offset.ErrNotFound, "the name server knows no master of the broker %q; it knows %s", *name, strings.Join(names, ", "))
 	}
 	return list, nil
 }
 
 // read reads the table. It may take as long as it comes at the pace that the client demands.
 func (t *liveTable) read(ctx context.Context, b tables, o liveOptions) (err error) {
-	t.file, err = b.ConsumerOffsets(ctx, t.broker, offsetfile.Options{Broker: t.name, StrictNames: o.strict})
+	as := t.broker
+	as.Name = t.name
+	t.file, err = b.ConsumerOffsets(ctx, as, offsetfile.Options{StrictNames: o.strict})
 	if err == nil && !o.system {
 		t.file, t.system = withoutSystem(t.file)
 	}

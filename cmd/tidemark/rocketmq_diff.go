@@ -14,7 +14,7 @@ import (
 // rocketmqDiffCmd compares brokers with the cluster.
 type rocketmqDiffCmd struct {
 	Address string        `arg:"" help:"A broker, or a name server, of which all brokers' masters are compared." placeholder:"HOST:PORT"`
-	Broker  string        `help:"Of a name server's, only this broker; or what the broker at the address is called in the cluster, if not as it calls itself." placeholder:"NAME"`
+	Broker  *string       `help:"Of a name server's, only this broker; or what the broker at the address is called in the cluster, if not as it calls itself; empty for keys without a broker." placeholder:"NAME"`
 	Group   []string      `help:"Only this group; may be given more than once." placeholder:"GROUP" sep:"none"`
 	System  bool          `help:"Compare the groups too that a broker makes for its own work (CID_RMQ_SYS_...)."`
 	Wait    time.Duration `help:"Compare again, each second, until all is equal or this time is over." placeholder:"DURATION"`
@@ -174,6 +174,9 @@ func (c *rocketmqDiffCmd) compare(s *session) (*diffResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(c.Group) > 0 && r.nothing() {
+		return nil, offset.Errorf(offset.ErrNotFound, "neither a broker nor the cluster has an offset of %s %s", map[bool]string{true: "group", false: "the groups"}[len(c.Group) == 1], shown(strings.Join(c.Group, ", ")))
+	}
 	r.Equal = r.unequal() == 0
 	return r, nil
 }
@@ -240,6 +243,13 @@ func (r *diffResult) unequal() (n int) {
 		}
 	}
 	return n
+}
+
+// nothing tells that there was nothing to compare.
+func (r *diffResult) nothing() bool {
+	return !slices.ContainsFunc(r.Brokers, func(b brokerDiff) bool {
+		return b.Same+b.Different+b.OnlyBroker+b.OnlyCluster+b.SkippedTotal > 0
+	})
 }
 
 // diffWalk goes through a broker's offsets beside the cluster's.

@@ -22,7 +22,11 @@ func (c *importCmd) readLive(s *session, addr, broker string, parts *[]offsetfil
 	if c.Format != "auto" {
 		return offset.Errorf(offset.ErrInvalid, "%s%s: what a broker sends has one format; leave --format out", liveScheme, addr)
 	}
-	return s.eachLive(addr, liveOptions{broker: broker, strict: c.StrictNames}, func(l *liveTable) error {
+	o := liveOptions{strict: c.StrictNames}
+	if broker != "" {
+		o.broker = &broker
+	}
+	return s.eachLive(addr, o, func(l *liveTable) error {
 		path := liveScheme + l.broker.Addr
 		f := l.file
 		f.Report.Notes = append(f.Report.Notes, l.notes...)

@@ -26,7 +26,7 @@ func (b *fakeBrokers) ConsumerOffsets(ctx context.Context, x rocketmq.Broker, o 
 		return nil, err
 	}
 	o.Broker = cmp.Or(o.Broker, x.Name)
-	return offsetfile.Read(strings.NewReader(b.held[x.Name]), o)
+	return offsetfile.Read(strings.NewReader(b.held[strings.TrimSuffix(x.Addr, ":10911")]), o)
 }
 
 // held has what a broker may hold: offsets, its own groups, and what is none.
@@ -42,7 +42,9 @@ func tellRocketMQDiff(s *telling) {
 	s.tidemark("rocketmq", "diff", "broker-a:10911", "--limit", "1", "--system")
 	s.tidemark("rocketmq", "diff", "broker-a:10911", "--group", "gone", "--group", "other")
 	s.tidemark("rocketmq", "diff", "broker-a:10911", "--broker", "broker-b")
+	s.tidemark("rocketmq", "diff", "broker-a:10911", "--broker", "", "--group", "billing")
 	s.tidemark("rocketmq", "diff", "broker-a:10911", "--group", "billing", "--wait", "1ms")
+	s.tidemark("rocketmq", "diff", "broker-a:10911", "--group", "nobody")
 
 	s.fake.brokers.held = map[string]string{"broker-b": `{"offsetTable":{"orders@elsewhere":{0:5,1:-1}}}`}
 	s.forms("rocketmq", "diff", "namesrv:9876")
