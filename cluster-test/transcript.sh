@@ -107,6 +107,10 @@ t 0 version
 t 0 man
 for shell in bash zsh fish; do t 0 completion "$shell"; done
 t 0 cluster status
+t 0 check health
+t 0 check performance
+t "0 5" check disk "$work" # it says what is wrong with a slow one
+t 0 top --once --interval 200ms
 t 0 import "$work/consumerOffset.json"
 t 0 import "$work/consumerOffset.json" --execute
 t 0 commit billing orders 0 43
@@ -177,7 +181,7 @@ newcomer=
 section "Without arguments"
 t 64
 for c in get commit "group describe" "group reset" "group set" "group clone" "group remove" "group expire" "topic describe" import \
-	"cluster add" "cluster promote" "cluster remove" "contexts add" "contexts use" "contexts remove" "rocketmq diff" "dump log" "dump snapshot" "dump entry" group topic cluster contexts dump; do
+	"cluster add" "cluster promote" "cluster remove" "contexts add" "contexts use" "contexts remove" "rocketmq diff" "check disk" "dump log" "dump snapshot" "dump entry" group topic cluster contexts check rocketmq dump; do
 	# shellcheck disable=SC2086
 	t 64 $c
 done
@@ -204,6 +208,8 @@ section "Where nobody listens"
 TIDEMARK_ENDPOINTS=127.0.0.1:1 TIDEMARK_TIMEOUT=500ms reads t 2
 TIDEMARK_ENDPOINTS=127.0.0.1:1 TIDEMARK_TIMEOUT=500ms changes t 2
 TIDEMARK_ENDPOINTS=127.0.0.1:1 TIDEMARK_TIMEOUT=500ms t 2 cluster status
+TIDEMARK_ENDPOINTS=127.0.0.1:1 TIDEMARK_TIMEOUT=500ms t 2 check health
+TIDEMARK_ENDPOINTS=127.0.0.1:1 TIDEMARK_TIMEOUT=500ms t 2 top
 t 2 rocketmq diff 127.0.0.1:1 # no broker
 t 2 group reset billing --to-latest --rocketmq 127.0.0.1:1
 
@@ -225,6 +231,7 @@ else
 	TIDEMARK_TIMEOUT=3s t 8 group reset billing --shift-by 1 --execute -o json
 fi
 TIDEMARK_TIMEOUT=3s t 8 cluster status
+TIDEMARK_TIMEOUT=3s t 8 check health
 TIDEMARK_TIMEOUT=3s t 0 get billing --level local
 TIDEMARK_TIMEOUT=3s t 8 cluster transfer
 t 4 dump log "$CLUSTER_RUN/n1/data"

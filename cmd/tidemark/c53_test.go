@@ -15,7 +15,7 @@ import (
 
 // sample is how one command is called so that it has something to say.
 type sample struct {
-	// args are its arguments; FILE stands for an offset file.
+	// args are its arguments; FILE and DIR stand for an offset file and a folder.
 	args string
 	// local: it asks no cluster.
 	local bool
@@ -33,39 +33,43 @@ type sample struct {
 // samples has each command that there is, so that none is left out of what
 // holds for all of them.
 var samples = map[string]sample{
-	"get":              {args: "g", unknown: "nobody"},
-	"commit":           {args: "g t 0 5 --execute"},
-	"group list":       {bare: true},
-	"group describe":   {args: "g", unknown: "nobody"},
-	"group reset":      {args: "g --to-offset 1 --execute", unknown: "nobody --to-offset 1"},
-	"group set":        {args: "g t:0=4 --execute"},
-	"group clone":      {args: "g new --execute --overwrite", unknown: "nobody new"},
-	"group remove":     {args: "g --execute", unknown: "nobody"},
-	"group expire":     {args: "--unmoved-since now --execute"},
-	"topic list":       {bare: true},
-	"topic describe":   {args: "t", unknown: "nothing"},
-	"import":           {args: "FILE --execute"},
-	"export":           {bare: true, unknown: "--group nobody", raw: true},
-	"rocketmq diff":    {args: "namesrv:9876", unknown: "namesrv:9876 --broker nobody"},
-	"cluster status":   {bare: true},
-	"cluster add":      {args: "n4/dd h4:7412 --execute"},
-	"cluster promote":  {args: "n2/bb --execute", unknown: "n9"},
-	"cluster remove":   {args: "n2/bb --execute", unknown: "n9"},
-	"cluster transfer": {args: "n2/bb --execute", unknown: "n9", bare: true},
-	"cluster snapshot": {bare: true},
-	"contexts list":    {bare: true, local: true},
-	"contexts add":     {args: "c h:1", local: true},
-	"contexts use":     {args: "one", local: true, unknown: "nowhere"},
-	"contexts show":    {args: "one", local: true, unknown: "nowhere", bare: true},
-	"contexts remove":  {args: "one", local: true, unknown: "nowhere"},
-	"dump entry":       {local: true, apart: true},
-	"dump log":         {local: true, apart: true},
-	"dump snapshot":    {local: true, apart: true},
-	"version":          {bare: true, local: true},
-	"man":              {bare: true, local: true, raw: true},
-	"completion bash":  {bare: true, local: true, raw: true},
-	"completion zsh":   {bare: true, local: true, raw: true},
-	"completion fish":  {bare: true, local: true, raw: true},
+	"get":               {args: "g", unknown: "nobody"},
+	"commit":            {args: "g t 0 5 --execute"},
+	"group list":        {bare: true},
+	"group describe":    {args: "g", unknown: "nobody"},
+	"group reset":       {args: "g --to-offset 1 --execute", unknown: "nobody --to-offset 1"},
+	"group set":         {args: "g t:0=4 --execute"},
+	"group clone":       {args: "g new --execute --overwrite", unknown: "nobody new"},
+	"group remove":      {args: "g --execute", unknown: "nobody"},
+	"group expire":      {args: "--unmoved-since now --execute"},
+	"topic list":        {bare: true},
+	"topic describe":    {args: "t", unknown: "nothing"},
+	"import":            {args: "FILE --execute"},
+	"export":            {bare: true, unknown: "--group nobody", raw: true},
+	"rocketmq diff":     {args: "namesrv:9876", unknown: "namesrv:9876 --broker nobody"},
+	"cluster status":    {bare: true},
+	"cluster add":       {args: "n4/dd h4:7412 --execute"},
+	"cluster promote":   {args: "n2/bb --execute", unknown: "n9"},
+	"cluster remove":    {args: "n2/bb --execute", unknown: "n9"},
+	"cluster transfer":  {args: "n2/bb --execute", unknown: "n9", bare: true},
+	"cluster snapshot":  {bare: true},
+	"contexts list":     {bare: true, local: true},
+	"contexts add":      {args: "c h:1", local: true},
+	"contexts use":      {args: "one", local: true, unknown: "nowhere"},
+	"contexts show":     {args: "one", local: true, unknown: "nowhere", bare: true},
+	"contexts remove":   {args: "one", local: true, unknown: "nowhere"},
+	"check health":      {bare: true},
+	"check performance": {bare: true},
+	"check disk":        {args: "DIR", local: true},
+	"top":               {args: "--interval 200ms", bare: true},
+	"dump entry":        {local: true, apart: true},
+	"dump log":          {local: true, apart: true},
+	"dump snapshot":     {local: true, apart: true},
+	"version":           {bare: true, local: true},
+	"man":               {bare: true, local: true, raw: true},
+	"completion bash":   {bare: true, local: true, raw: true},
+	"completion zsh":    {bare: true, local: true, raw: true},
+	"completion fish":   {bare: true, local: true, raw: true},
 }
 
 // TestC53EveryCommand (mxsm/rocketmq-rust#10768): whatever goes wrong, a command
@@ -120,9 +124,12 @@ func (c *commandTest) cluster() *fake {
 func (c *commandTest) line(args string) []string {
 	list := strings.Fields(c.name)
 	for _, a := range strings.Fields(args) {
-		if a == "FILE" {
+		switch a {
+		case "FILE":
 			a = filepath.Join(c.TempDir(), "consumerOffset.json")
 			write(c.T, a, `{"offsetTable":{"t@g":{0:9}}}`)
+		case "DIR":
+			a = c.TempDir()
 		}
 		list = append(list, a)
 	}

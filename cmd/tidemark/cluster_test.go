@@ -166,5 +166,5 @@ func TestDumpEntry(t *testing.T) {
 	f.tidemark(t, "dump", "entry", digits[2:]).want(t, exitBadInput, "", "damaged")
 	f.tidemark(t, "dump", "entry", "xy").want(t, exitBadInput, "", "hexadecimal")
 	f.tidemark(t, "dump", "log", t.TempDir()).want(t, exitBadInput, "", "tidemark: ")
-	f.tidemark(t, "dump", "log", "/does/not/exist").want(t, exitUsage, "", "tidemark: ")
+	f.tidemark(t, "dump", "log", "/does/not/exist").want(t, exitBadInput, "", "tidemark: ")
 }

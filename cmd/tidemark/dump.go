@@ -35,7 +35,7 @@ func storeDir(dir string) string {
 
 // dumpLogCmd shows a log.
 type dumpLogCmd struct {
-	Dir  string `arg:"" help:"The node's data folder." type:"existingdir"`
+	Dir  string `arg:"" help:"The node's data folder."`
 	From uint64 `help:"First index to show." placeholder:"INDEX"`
 	To   uint64 `help:"Last index to show; 0 for the end." placeholder:"INDEX"`
 }
@@ -68,7 +68,7 @@ func (c *dumpLogCmd) Run(s *session) error {
 
 // dumpSnapshotCmd shows snapshots.
 type dumpSnapshotCmd struct {
-	Path string `arg:"" help:"The node's data folder, or a snapshot's own." type:"existingdir"`
+	Path string `arg:"" help:"The node's data folder, or a snapshot's own."`
 }
 
 // snapshotRow is one snapshot on a disk.

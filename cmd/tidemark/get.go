@@ -29,7 +29,7 @@ func (c *getCmd) Run(s *session) error {
 		return err
 	}
 	if len(states) == 0 {
-		return offset.Errorf(offset.ErrNoOffset, "%s has committed nothing there; \"tidemark group describe\" shows what it has", shown(c.Group))
+		return offset.Errorf(offset.ErrNoOffset, "group %s has committed nothing there; \"tidemark group describe\" shows what it has", shown(c.Group))
 	}
 	return s.print(&keysResult{c.Group, m.Index, rowsOf(states)})
 }

@@ -41,6 +41,7 @@ type telling struct {
 	exec func(t *testing.T, args ...string) ran
 	// words are replaced in what is recorded, such as the names of temporary folders.
 	words  []string
+	folder string
 	record strings.Builder
 }
 
@@ -80,12 +81,14 @@ func quotedAll(args []string) string {
 	return b.String()
 }
 
-// folder makes a folder for the story's files, which the record calls DIR.
-func (s *telling) folder() string {
+// dir is a folder for the story's files, which the record calls DIR.
+func (s *telling) dir() string {
 	s.Helper()
-	dir := s.TempDir()
-	s.words = append(s.words, dir, "DIR")
-	return dir
+	if s.folder == "" {
+		s.folder = s.TempDir()
+		s.words = append(s.words, s.folder, "DIR")
+	}
+	return s.folder
 }
 
 // set commits an offset to each key, as consumers do.

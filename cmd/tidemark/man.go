@@ -26,7 +26,7 @@ var manPage = manpage.Page{
 		{Term: "3", Text: "bad input: a file, a name, a number"},
 		{Term: "4", Text: "refused by a guard, by a newer act, or for want of a right; or a look into the files of a node that runs"},
 		{Term: "5", Text: "the cluster answers, and something is wrong with it"},
-		{Term: "6", Text: "done in part: places of a file were skipped, keys left alone, an import interrupted"},
+		{Term: "6", Text: "done in part: places of a file were skipped, keys left alone, an import interrupted; or a comparison found differences"},
 		{Term: "7", Text: "not found"},
 		{Term: "8", Text: "no leader"},
 		{Term: "64", Text: "the command line is wrong"},

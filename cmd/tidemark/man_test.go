@@ -40,18 +40,18 @@ func TestManIsWellFormed(t *testing.T) {
 	}
 }
 
-// TestExitCodesAreDescribedAlike in the page and in docs/operations.md.
+// TestExitCodesAreDescribedAlike in the page and in docs/cli.md.
 func TestExitCodesAreDescribedAlike(t *testing.T) {
-	docs, err := os.ReadFile("../../docs/operations.md")
+	docs, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range manPage.Exits {
-		if row := "| " + e.Term + " | " + e.Text + " |\n"; !strings.Contains(string(docs), row) {
-			t.Errorf("docs/operations.md lacks the row %q", row)
+		if row := "| " + e.Term + " | " + e.Text + " |"; !strings.Contains(string(docs), row) {
+			t.Errorf("docs/cli.md lacks the row %q", row)
 		}
 	}
 	if rows := strings.Count(string(docs), "\n| 64 |") + strings.Count(string(docs), "\n| 8 |"); rows != 2 {
-		t.Errorf("docs/operations.md has %d rows of two codes", rows)
+		t.Errorf("docs/cli.md has %d rows of two codes", rows)
 	}
 }

@@ -16,6 +16,9 @@ var stories = []story{
 	{name: "group-remove", tell: tellGroupRemove},
 	{name: "group-expire", tell: tellGroupExpire, apart: true},
 	{name: "topic", tell: tellTopic},
+	{name: "import", tell: tellImport, apart: true},
+	{name: "export", tell: tellExport},
+	{name: "dump", tell: tellDump, apart: true},
 	{name: "rocketmq-diff", tell: tellRocketMQDiff, apart: true},
 	{name: "rocketmq-import", tell: tellRocketMQImport, apart: true},
 	{name: "contexts", tell: tellContexts, apart: true},
@@ -25,4 +28,5 @@ var stories = []story{
 	{name: "check-health-down", tell: tellCheckHealthDown, apart: true},
 	{name: "names", tell: tellNames},
 	{name: "usage", tell: tellUsage},
+	{name: "version", tell: tellVersion},
 }

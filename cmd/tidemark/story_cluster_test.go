@@ -2,11 +2,12 @@ package main
 
 import (
 	"path/filepath"
+	"runtime"
 	"time"
 )
 
 func tellContexts(s *telling) {
-	s.fake.saved = filepath.Join(s.folder(), "tidemark", "contexts.json")
+	s.fake.saved = filepath.Join(s.dir(), "tidemark", "contexts.json")
 	s.forms("contexts", "list")
 	s.tidemark("contexts", "show")
 	s.tidemark("contexts", "add", "prod", "n1.example:7411", "n2.example:7411", "n3.example:7411", "--use")
@@ -50,4 +51,9 @@ func tellClusterUnhealthy(s *telling) {
 	s.fake.status.State, s.fake.status.Members[0].Leader = "candidate", false
 	s.tidemark("cluster", "status")
 	s.tidemark("cluster", "transfer")
+}
+
+func tellVersion(s *telling) {
+	s.words = append(s.words, runtime.Version(), "go1.N")
+	s.forms("version")
 }

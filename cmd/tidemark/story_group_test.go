@@ -1,10 +1,6 @@
 package main
 
-import (
-	"path/filepath"
-
-	"github.com/tidemark-mq/tidemark/offset"
-)
+import "github.com/tidemark-mq/tidemark/offset"
 
 func tellGet(s *telling) {
 	s.set(42, key("billing", "orders", "broker-a", 0))
@@ -26,9 +22,9 @@ func tellCommit(s *telling) {
 }
 
 func tellGroupList(s *telling) {
-	s.forms("group", "list")
 	s.set(1, key("billing", "orders", "", 0), key("%RETRY%billing", "orders", "", 0), key("组一", "orders", "", 0))
 	s.forms("group", "list")
+	s.forms("group", "list", "--prefix", "nothing")
 	s.tidemark("group", "list", "--limit", "1")
 	s.tidemark("group", "list", "--topic", "nothing")
 	s.tidemark("group", "list", "--limit=-1")
@@ -62,9 +58,7 @@ func tellGroupLag(s *telling) {
 
 func tellGroupReset(s *telling) {
 	s.billing()
-	dir := s.folder()
-	file := filepath.Join(dir, "consumerOffset.json")
-	write(s.T, file, `{"offsetTable":{"orders@billing":{0:5,1:6,2:7},"orders@other":{0:1}}}`)
+	file := s.written("consumerOffset.json", `{"offsetTable":{"orders@billing":{0:5,1:6,2:7},"orders@other":{0:1}}}`)
 	s.forms("group", "reset", "billing", "--to-offset", "10")
 	s.forms("group", "reset", "billing", "--to-offset", "10", "--topic", "orders", "--execute")
 	s.tidemark("group", "reset", "billing", "--shift-by", "-20", "--queue", "1")
@@ -173,10 +167,10 @@ func tellGroupExpire(s *telling) {
 }
 
 func tellTopic(s *telling) {
-	s.forms("topic", "list")
 	s.billing()
 	s.set(9, key("audit", "orders", "broker-a", 0))
 	s.forms("topic", "list")
+	s.forms("topic", "list", "--prefix", "nothing")
 	s.tidemark("topic", "list", "--group", "audit")
 	s.tidemark("topic", "list", "--limit", "1")
 	s.forms("topic", "describe", "orders")
