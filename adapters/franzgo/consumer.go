@@ -95,8 +95,8 @@ type Consumer struct {
 	closed bool
 }
 
-// NewConsumer returns a consumer, which begins with its first Poll. It does no
-// I/O but what kgo does in the background. Close it; the Client stays open. The
+// NewConsumer returns a consumer without waiting for anything: kgo joins the
+// group in the background, so Poll soon. Close it; the Client stays open. The
 // error wraps offset.ErrInvalid, or is that of kgo for its options.
 func NewConsumer(tide *client.Client, cfg Config) (*Consumer, error) {
 	if (len(cfg.Topics) == 0) == (len(cfg.Partitions) == 0) {

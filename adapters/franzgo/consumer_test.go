@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -88,9 +89,7 @@ func killed(t *testing.T, s *stand) {
 		var p int32
 		var o int64
 		if lines.Text() == "persisted" {
-			for p, next := range done {
-				acknowledged[p] = next
-			}
+			maps.Copy(acknowledged, done)
 		} else if _, err := fmt.Sscanf(lines.Text(), "done %d %d", &p, &o); err == nil {
 			done[p] = o + 1
 			count++
@@ -187,11 +186,15 @@ func rebalanced(t *testing.T, s *stand) {
 	const partitions, n = 4, 300
 	s.topic(t, "shared", partitions, n)
 	var total, ofB seen
-	cfg := franzgo.Config{Group: "shared", Topics: []string{"shared"}}
-	a, b := s.consumer(t, cfg), s.consumer(t, cfg)
+	cfg := franzgo.Config{
+		Group: "shared", Topics: []string{"shared"},
+		Store: []client.StoreOption{client.WithPersistInterval(time.Hour)}, // who gives a partition up persists it, and nothing else
+	}
+	a := s.consumer(t, cfg)
 	stopA := total.run(t, a)
-	until(t, func() bool { n, _ := total.total(); return n > 100 })
+	until(t, func() bool { n, p := total.total(); return n > 100 && p == partitions })
 
+	b := s.consumer(t, cfg) // joins by itself
 	both := func(r franzgo.Record) { total.add(r); ofB.add(r) }
 	stopB := runWith(t, b, both)
 	for i := 0; ; i++ { // until both have a share, and some more
@@ -214,8 +217,12 @@ func rebalanced(t *testing.T, s *stand) {
 	for p := range int32(partitions) {
 		end[queue("shared", p)] = s.end(t, "shared", p)
 	}
-	s.stored(t, "shared", end)
+	until(t, func() bool { return total.missing(end) == 0 })
 	stopB()
+	if err := b.Close(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	s.stored(t, "shared", end)
 	if faults := total.faults(end); len(faults) > 0 {
 		t.Errorf("%d faults: %v", len(faults), faults[:min(len(faults), 20)])
 	}

@@ -86,7 +86,7 @@ func (s *stand) consumer(t *testing.T, cfg franzgo.Config) *franzgo.Consumer {
 	t.Helper()
 	cfg.Kafka = append(cfg.Kafka, kgo.SeedBrokers(s.kafka.Addr), kgo.FetchMaxWait(200*time.Millisecond), kgo.HeartbeatInterval(200*time.Millisecond))
 	cfg.Start = client.Start{From: client.FromFirst}
-	cfg.Store = append(cfg.Store, client.WithPersistInterval(50*time.Millisecond))
+	cfg.Store = append([]client.StoreOption{client.WithPersistInterval(50 * time.Millisecond)}, cfg.Store...)
 	c, err := franzgo.NewConsumer(s.tide.Client(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -185,6 +185,20 @@ func (s *seen) total() (records, partitions int) {
 		}
 	}
 	return records, len(s.count)
+}
+
+// missing counts the records of 0 to n-1 that were not consumed.
+func (s *seen) missing(want map[offset.MessageQueue]int64) (count int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for mq, n := range want {
+		for o := range n {
+			if s.count[mq][o] == 0 {
+				count++
+			}
+		}
+	}
+	return count
 }
 
 // faults names the records of 0 to n-1 that were not consumed exactly once.

@@ -2,6 +2,7 @@ package rocketmqgo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -174,6 +175,18 @@ func (c *Consumer) Poll(ctx context.Context) ([]Message, error) {
 			return nil, offset.Errorf(offset.ErrClosed, "this consumer was closed")
 		}
 	}
+}
+
+// Persist stores now what is Done, instead of within the persist interval. The
+// error joins those of client.RemoteStore.Persist.
+func (c *Consumer) Persist(ctx context.Context) error {
+	var failed []error
+	for mq := range c.store.CloneOffsetTable("") {
+		if err := c.store.Persist(ctx, mq); err != nil { // one by one: PersistAll would drop a queue that is taken at this moment
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
 }
 
 // Close stores what is Done, and then leaves the group. It does not wait for

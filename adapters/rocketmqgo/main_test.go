@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 // consumeUntilKilled says on stdout what it did, and each persist that was
-// acknowledged, which is after every message.
+// acknowledged, which is after every seventh message.
 func consumeUntilKilled(args []string) error {
 	tide, err := client.New(strings.Split(args[1], ","))
 	if err != nil {
@@ -41,17 +41,22 @@ func consumeUntilKilled(args []string) error {
 		Group: args[2], Topics: []string{args[3]},
 		RocketMQ: []consumer.Option{consumer.WithNameServer([]string{args[0]})},
 		Start:    client.Start{From: client.FromFirst},
-		Store:    []client.StoreOption{client.WithPersistInterval(20 * time.Millisecond)},
 	})
 	if err == nil {
 		err = c.Start()
 	}
-	for err == nil {
+	for n := 1; err == nil; {
 		var list []rocketmqgo.Message
 		list, err = c.Poll(context.Background())
 		for _, m := range list {
 			m.Done()
 			fmt.Printf("done %d %d\n", m.Queue.QueueId, m.QueueOffset)
+			if n++; n%7 == 0 {
+				if err := c.Persist(context.Background()); err != nil {
+					return err
+				}
+				fmt.Println("persisted")
+			}
 			time.Sleep(5 * time.Millisecond) // what consuming takes: the test kills it half way
 		}
 	}

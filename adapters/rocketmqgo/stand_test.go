@@ -103,7 +103,7 @@ func (s *stand) consumer(t *testing.T, cfg rocketmqgo.Config) *rocketmqgo.Consum
 func (s *stand) start(t *testing.T, cfg rocketmqgo.Config) *rocketmqgo.Consumer {
 	t.Helper()
 	cfg.RocketMQ = append(cfg.RocketMQ, consumer.WithNameServer([]string{s.names.Addr}))
-	cfg.Store = append(cfg.Store, client.WithPersistInterval(50*time.Millisecond))
+	cfg.Store = append([]client.StoreOption{client.WithPersistInterval(50 * time.Millisecond)}, cfg.Store...)
 	c, err := rocketmqgo.NewConsumer(s.tide.Client(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -212,6 +212,20 @@ func (s *seen) queues() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.count)
+}
+
+// missing counts the messages of 0 to n-1 that were not consumed.
+func (s *seen) missing(queues int, n int64) (count int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for q := range queues {
+		for o := range n {
+			if s.count[q][o] == 0 {
+				count++
+			}
+		}
+	}
+	return count
 }
 
 // faults names the messages of 0 to n-1 that were not consumed exactly once.
