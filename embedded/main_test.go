@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/tidemark-mq/tidemark/cluster-test/local"
 )
 
 func TestMain(m *testing.M) {
@@ -12,5 +12,5 @@ func TestMain(m *testing.M) {
 		child(dir)
 		return
 	}
-	goleak.VerifyTestMain(m)
+	local.Main(m)
 }

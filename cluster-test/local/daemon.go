@@ -15,8 +15,8 @@ import (
 	"github.com/tidemark-mq/tidemark/cluster-test/ask"
 )
 
-// Daemon is one tidemarkd with options of the test's own, beside or instead of
-// those that cluster.sh starts. It is killed with the test.
+// Daemon is one tidemarkd, or another program, with options of the test's own,
+// beside or instead of those that cluster.sh starts. It is killed with the test.
 type Daemon struct {
 	cmd  *exec.Cmd
 	done chan struct{}
@@ -28,7 +28,13 @@ type Daemon struct {
 // Daemon starts tidemarkd with these options.
 func (c *Cluster) Daemon(args ...string) *Daemon {
 	c.TB.Helper()
-	d := &Daemon{cmd: exec.Command(filepath.Join(c.Bin, "tidemarkd"), args...), done: make(chan struct{})}
+	return c.Program(filepath.Join(c.Bin, "tidemarkd"), args...)
+}
+
+// Program starts another program as Daemon does.
+func (c *Cluster) Program(path string, args ...string) *Daemon {
+	c.TB.Helper()
+	d := &Daemon{cmd: exec.Command(path, args...), done: make(chan struct{})}
 	d.cmd.Env = append(cleanEnv(), c.env...)
 	d.cmd.Stdout, d.cmd.Stderr = d, d
 	if err := d.cmd.Start(); err != nil {
@@ -42,7 +48,7 @@ func (c *Cluster) Daemon(args ...string) *Daemon {
 		_ = d.cmd.Process.Kill() // it may have ended
 		<-d.done
 		if c.TB.Failed() {
-			c.TB.Logf("tidemarkd %s said:\n%s", strings.Join(args, " "), d.Log())
+			c.TB.Logf("%s %s said:\n%s", filepath.Base(path), strings.Join(args, " "), d.Log())
 		}
 	})
 	return d
