@@ -137,6 +137,7 @@ t 0 group expire --unmoved-since now --prefix nobody --execute
 t 0 export "$work/out.json"
 t 0 export --format csv
 t 0 cluster snapshot
+t 3 cluster raise-level 1
 t 0 cluster transfer
 t 0 cluster transfer --execute
 t 0 contexts add prod "$(address 1 0)" "$(address 2 0)" --use
@@ -181,7 +182,7 @@ newcomer=
 section "Without arguments"
 t 64
 for c in get commit "group describe" "group reset" "group set" "group clone" "group remove" "group expire" "topic describe" import \
-	"cluster add" "cluster promote" "cluster remove" "contexts add" "contexts use" "contexts remove" "rocketmq diff" "check disk" "dump log" "dump snapshot" "dump entry" group topic cluster contexts check rocketmq dump; do
+	"cluster add" "cluster promote" "cluster remove" "cluster raise-level" "contexts add" "contexts use" "contexts remove" "rocketmq diff" "check disk" "dump log" "dump snapshot" "dump entry" group topic cluster contexts check rocketmq dump; do
 	# shellcheck disable=SC2086
 	t 64 $c
 done

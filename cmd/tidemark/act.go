@@ -62,18 +62,45 @@ func (a acting) expect(at uint64, states []offset.KeyedState) error {
 }
 
 // expectNoneGone refuses to go on where an offset of a group was removed since
-// the index expected: what is not there has the index of the last removal as its epoch.
-func (s *session) expectNoneGone(a acting, group string) error {
+// the index expected, also one of these topics in all groups: what is not there
+// has the index of the last removal as its epoch. Of a topic that nothing is
+// left of, and that is not named, only removals from the group are noticed.
+func (s *session) expectNoneGone(a acting, group string, topics map[string]bool) error {
 	if a.ExpectIndex == 0 {
 		return nil
 	}
-	none := offset.Key{Group: group, MessageQueue: offset.MessageQueue{Topic: "%", QueueID: math.MaxInt32}}
-	st, _, err := s.fetch(none, offset.ReadAt{})
+	none := []offset.Key{noKey(group, "%")}
+	for t := range topics {
+		if len(none) < offset.MaxCommits {
+			none = append(none, noKey(group, t))
+		}
+	}
+	states, _, err := s.fetchAll(none...)
 	if err != nil {
 		return err
 	}
-	if gone := st.Position.Epoch; !st.Exists && gone > a.ExpectIndex {
-		return exitf(exitRefused, "offsets of group %s were removed at index %d, after index %d; look at it again without --execute", shown(group), gone, a.ExpectIndex)
+	var gone uint64
+	for _, st := range states {
+		if !st.Exists {
+			gone = max(gone, st.Position.Epoch)
+		}
+	}
+	if gone > a.ExpectIndex {
+		return exitf(exitRefused, "an act at index %d, after index %d, may have removed offsets of group %s; look at it again without --execute", gone, a.ExpectIndex, shown(group))
 	}
 	return nil
+}
+
+// noKey is a key that nobody uses.
+func noKey(group, topic string) offset.Key {
+	return offset.Key{Group: group, MessageQueue: offset.MessageQueue{Topic: topic, QueueID: math.MaxInt32}}
+}
+
+// topicsOf are the topics of keys.
+func topicsOf(states []offset.KeyedState) map[string]bool {
+	topics := make(map[string]bool)
+	for i := range states {
+		topics[states[i].Key.Topic] = true
+	}
+	return topics
 }

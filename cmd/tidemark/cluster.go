@@ -18,6 +18,7 @@ type clusterCmd struct {
 	Remove   removeCmd   `cmd:"" help:"Take a member out."`
 	Transfer transferCmd `cmd:"" help:"Hand leadership to another voter."`
 	Snapshot snapshotCmd `cmd:"" help:"Take a snapshot on a node now."`
+	Raise    raiseCmd    `cmd:"" name:"raise-level" help:"Raise the format level, once all members can read it. It is never lowered."`
 }
 
 // statusCmd shows the cluster.
@@ -36,6 +37,8 @@ type memberRow struct {
 	Index    uint64 `json:"index,string"`
 	Digest   string `json:"digest,omitempty"`
 	NotReady string `json:"notReady,omitempty"`
+	// MaxLevel is the highest format level that it reads, as it has announced.
+	MaxLevel uint8 `json:"maxFormatLevel"`
 	// Match is the last index that the leader knows it to hold, ContactMS the
 	// time since the leader heard from it; -1 where it is not known.
 	Match     int64 `json:"match,string"`
@@ -216,7 +219,7 @@ func resultOf(st *offset.Status) *statusResult {
 		if m.ContactAge >= 0 {
 			contact = m.ContactAge.Milliseconds()
 		}
-		r.Members = append(r.Members, memberRow{ID: m.ID, Peer: m.Peer, API: m.API, Role: role, State: "unreachable", Match: m.Match, ContactMS: contact})
+		r.Members = append(r.Members, memberRow{ID: m.ID, Peer: m.Peer, API: m.API, Role: role, State: "unreachable", MaxLevel: m.MaxLevel, Match: m.Match, ContactMS: contact})
 	}
 	return r
 }

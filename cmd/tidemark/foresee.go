@@ -135,6 +135,19 @@ func (r *statusResult) mayTransfer(to string) error {
 	return nil
 }
 
+// mayRaise refuses a level that is in use already, or that a member does not read.
+func (r *statusResult) mayRaise(level uint8) error {
+	if level <= r.Level {
+		return offset.Errorf(offset.ErrInvalid, "the cluster uses format level %d already, and it is never lowered", r.Level)
+	}
+	for i := range r.Members {
+		if m := &r.Members[i]; m.MaxLevel < level {
+			return offset.Errorf(offset.ErrLevel, "%s reads format levels up to %d", m.ID, m.MaxLevel)
+		}
+	}
+	return nil
+}
+
 // votes tells whether the member is a voter, leading or not.
 func (m *memberRow) votes() bool { return m.Role != "nonvoter" }
 

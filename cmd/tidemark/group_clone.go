@@ -97,7 +97,7 @@ func (p *cloning) look() (m offset.Meta, err error) {
 		return m, offset.Errorf(offset.ErrNotFound, "group %s has no offsets there", shown(p.From))
 	}
 	p.result.Index = m.Index
-	return m, cmp.Or(p.s.expectNoneGone(p.acting, p.From), p.s.expectNoneGone(p.acting, p.To))
+	return m, cmp.Or(p.s.expectNoneGone(p.acting, p.From, topicsOf(p.states)), p.s.expectNoneGone(p.acting, p.To, nil))
 }
 
 // page compares one page of the source with what the other group has.

@@ -91,6 +91,7 @@ func (c *groupRemoveCmd) Run(s *session) error {
 
 // look counts what the scope holds, and lists the first of it.
 func (c *groupRemoveCmd) look(s *session, scope offset.Scope, r *removeResult) (m offset.Meta, err error) {
+	var first []offset.KeyedState
 	err = s.export(keyList(c.Group, c.Topic, c.Broker, offset.ReadAt{}), func(p offset.Page) error {
 		m = p.Meta
 		for _, k := range p.Keys {
@@ -101,7 +102,7 @@ func (c *groupRemoveCmd) look(s *session, scope offset.Scope, r *removeResult) (
 				return err
 			}
 			if r.Found++; r.Found <= offset.MaxPage {
-				r.Keys = append(r.Keys, rowOf(k.Key, k.KeyState))
+				first = append(first, k)
 			}
 		}
 		return nil
@@ -109,8 +110,8 @@ func (c *groupRemoveCmd) look(s *session, scope offset.Scope, r *removeResult) (
 	if err != nil {
 		return m, err
 	}
-	r.Index = m.Index
-	if err := s.expectNoneGone(c.acting, c.Group); err != nil {
+	r.Index, r.Keys = m.Index, rowsOf(first)
+	if err := s.expectNoneGone(c.acting, c.Group, topicsOf(first)); err != nil {
 		return m, err
 	}
 	if r.Found == 0 {

@@ -162,7 +162,7 @@ func (c *groupResetCmd) fromGroup(s *session) (*moves, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(c.expect(meta.Index, states), s.expectNoneGone(c.acting, c.FromGroup)); err != nil {
+	if err := cmp.Or(c.expect(meta.Index, states), s.expectNoneGone(c.acting, c.FromGroup, topicsOf(states))); err != nil {
 		return nil, err
 	}
 	targets := make([]offset.Target, len(states))

@@ -142,6 +142,21 @@ func (c *transferCmd) Run(s *session) error {
 	return s.print(r)
 }
 
+// raiseCmd raises the format level.
+type raiseCmd struct {
+	Level uint8 `arg:"" help:"The level that entries and snapshots may have from now on."`
+	execute
+}
+
+// Run raises it; a member that does not read it stands in the way.
+func (c *raiseCmd) Run(s *session) error {
+	may := func(r *statusResult) error { return r.mayRaise(c.Level) }
+	return s.change(c.execute, fmt.Sprintf("raise the format level to %d, which older builds do not read", c.Level), may, func(ctx context.Context) error {
+		_, err := s.RaiseLevel(ctx, c.Level)
+		return err
+	})
+}
+
 // snapshotCmd takes a snapshot.
 type snapshotCmd struct {
 	Node string `help:"API address of the node; the first that answers if not given." placeholder:"HOST:PORT"`

@@ -116,7 +116,7 @@ func (s *session) move(m *moves) error {
 	if err := m.expect(m.meta.Index, m.states); err != nil {
 		return err
 	}
-	if err := s.expectNoneGone(m.acting, m.group); err != nil {
+	if err := s.expectNoneGone(m.acting, m.group, topicsOf(m.states)); err != nil {
 		return err
 	}
 	r := &movesResult{Group: m.group, What: m.what, Index: m.meta.Index, Queues: len(m.targets), Keys: []move{}}

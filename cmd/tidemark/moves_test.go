@@ -110,14 +110,20 @@ func TestExpectIndexRefusesWhatHasMoved(t *testing.T) {
 		"removed": func(t *testing.T, f *fake) {
 			f.tidemark(t, "group", "remove", "g", "--topic", "t", "--broker", "b", "--queue", "1", "--execute")
 		},
+		"an act at index 4, after index 3, may": func(t *testing.T, f *fake) {
+			a := offset.Act{ID: newID(), Base: f.index, Cluster: fakeID, Remove: &offset.Remove{Scope: offset.Scope{Topic: "t", HasBroker: true, Broker: "c"}}}
+			if _, _, err := f.Act(t.Context(), a); err != nil {
+				t.Fatal(err)
+			}
+		},
 	}
 	for why, change := range changes {
 		for _, args := range []string{
 			"group reset g --to-offset 1", "group reset g --from-group other", "group reset new --from-group g", "group set g t:0=1 --broker b", "group remove g", "group clone g new", "group clone other g --overwrite",
 		} {
 			f := newFake()
-			f.set(t, 5, key("other", "t", "b", 0))
-			f.fill(t, 5, queues("g", "t", 2))
+			f.fill(t, 5, []offset.Key{key("other", "t", "b", 0)})
+			f.fill(t, 5, append(queues("g", "t", 2), key("g", "t", "c", 0), key("other", "t", "c", 0)))
 			line := append(strings.Fields(args), "--expect-index", num(f.index))
 			f.tidemark(t, line...).want(t, 0, "nothing was done yet", "")
 			change(t, f)

@@ -40,6 +40,8 @@ func tellCluster(s *telling) {
 		s.tidemark(append(append([]string{"cluster"}, args...), "--execute")...)
 	}
 	s.forms("cluster", "snapshot")
+	s.tidemark("cluster", "raise-level", "1")
+	s.tidemark("cluster", "raise-level", "2")
 	for _, args := range [][]string{{"add", "n4", "n4:7412"}, {"add", "n4/dd", "n4"}, {"add", "n4/dd"}, {"promote", "n9"}, {"promote"}, {"remove", "n9"}, {"remove"}, {"transfer", "n9"}, {"transfer", "n1"}} {
 		s.tidemark(append([]string{"cluster"}, args...)...)
 	}
