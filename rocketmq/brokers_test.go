@@ -1,12 +1,15 @@
 package rocketmq
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tidemark-mq/tidemark/offset"
@@ -142,6 +145,56 @@ func TestMasterThatMoved(t *testing.T) {
 	if n, err := c.MaxOffset(t.Context(), moss); err != nil || n != 7 {
 		t.Errorf("once it is back: %d, %v", n, err)
 	}
+}
+
+// TestListOfANameServerGrowsOld: a master that became a slave answers on, and is
+// not asked for long.
+func TestListOfANameServerGrowsOld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		master, up := "first:1", true
+		serve := func(addr string, c net.Conn) {
+			for {
+				h, err := nextRequest(c)
+				if err != nil || !up && addr == "names:1" {
+					return
+				}
+				answer := header{Opaque: h.Opaque, Flag: flagResponse, Fields: map[string]string{"offset": map[string]string{"first:1": "1", "second:1": "2"}[addr]}}
+				body := ""
+				if h.Code == codeClusterInfo {
+					body = fmt.Sprintf(`{"brokerAddrTable":{"bk":{"brokerName":"bk","brokerAddrs":{0:%q}}}}`, master)
+				}
+				c.Write(frameOf(answer, body))
+			}
+		}
+		var wg sync.WaitGroup
+		c, err := Open(t.Context(), "names:1", WithDialer(func(_ context.Context, _, addr string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			wg.Go(func() {
+				defer theirs.Close()
+				serve(addr, theirs)
+			})
+			return ours, nil
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := func(want int64) {
+			t.Helper()
+			if n, err := c.MaxOffset(t.Context(), moss); err != nil || n != want {
+				t.Errorf("%d, %v; want %d", n, err, want)
+			}
+		}
+		asked(1)
+		master = "second:1"
+		asked(1) // not known yet
+		time.Sleep(maxAge + time.Second)
+		asked(2)
+		up, master = false, "first:1"
+		time.Sleep(maxAge + time.Second)
+		asked(2) // the list that there is
+		c.Close()
+		wg.Wait()
+	})
 }
 
 // endsPeer answers for queue 1 of the topic moss, with the messages 3 to 9, and

@@ -26,8 +26,10 @@ type Client struct {
 	self *Broker
 
 	mu sync.Mutex
-	// masters are those that the name server named last, by name; nil before.
+	// masters are those that the name server named last, by name, at the time
+	// read; nil before.
 	masters map[string]Broker
+	read    time.Time
 }
 
 // Option changes how a Client connects.
@@ -142,7 +144,7 @@ func (c *Client) refresh(ctx context.Context) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.masters = masters
+	c.masters, c.read = masters, time.Now()
 	return nil
 }
 
@@ -169,9 +171,23 @@ func (c *Client) broker(name string) (Broker, error) {
 	return Broker{}, offset.Errorf(offset.ErrInvalid, "the queue names no broker, and %s knows %d", c.addr, len(known))
 }
 
+// maxAge is for how long a name server's list is taken for true, as RocketMQ's
+// own clients do: a master that became a slave answers on, with what it copied.
+const maxAge = 30 * time.Second
+
+// old tells whether the name server should be asked again.
+func (c *Client) old() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.self == nil && time.Since(c.read) > maxAge
+}
+
 // onBroker makes a call on the master of a name. Where that is not known, or
 // cannot be reached, the name server is asked where it is now.
 func (c *Client) onBroker(ctx context.Context, name string, call func(Broker) error) error {
+	if c.old() {
+		_ = c.refresh(ctx) // without a name server the list that there is goes on
+	}
 	b, err := c.broker(name)
 	if err == nil {
 		err = call(b)
