@@ -98,7 +98,7 @@ func (c *crowd) goOn(n int64) {
 func TestFiftyStoresThroughFaults(t *testing.T) {
 	rounds, process := 1, 10
 	if os.Getenv("SOAK") != "" {
-		rounds, process = 20, 1
+		rounds, process = 20, 5
 	}
 	c := newCrowd(t, 50, process)
 	c.start()
