@@ -117,6 +117,18 @@ func TestOpenSomethingElse(t *testing.T) {
 	}
 }
 
+// TestBadTopics: the queues of a topic are taken whole or not at all.
+func TestBadTopics(t *testing.T) {
+	for _, body := range []string{"", "[]", `{"offsetTable":[]}`, `{"offsetTable":{{"topic":"t"}:{"maxOffset":1,"minOffset":0}}}`,
+		`{"offsetTable":{{"queueId":-1}:{"maxOffset":1,"minOffset":0}}}`, `{"offsetTable":{{"queueId":1}:{"maxOffset":-1,"minOffset":0}}}`,
+		`{"offsetTable":{{"queueId":1}:{"maxOffset":1,"minOffset":-1}}}`, `{"offsetTable":{{"queueId":1}:7}}`, `{"offsetTable":{7:{"maxOffset":1}}}`} {
+		p := startAnswering(t, func(header) (int, map[string]string, string) { return 0, nil, body })
+		if list, err := newTestClient(t, p.addr).TopicEnds(t.Context(), "t"); !errors.Is(err, offset.ErrDamaged) {
+			t.Errorf("%q: %v, %v", body, list, err)
+		}
+	}
+}
+
 func TestBadNameServers(t *testing.T) {
 	for _, body := range []string{"", "{", `[]`, `{"brokerAddrTable":{"b":{"brokerName":"b","brokerAddrs":{"x":"a:1"}}}}`,
 		`{"brokerAddrTable":{"b":{"brokerName":"","brokerAddrs":{0:"a:1"}}}}`, `{"brokerAddrTable":{"b":{"brokerName":"a\u001bb","brokerAddrs":{0:"a:1"}}}}`,

@@ -167,6 +167,15 @@ func (c *Client) topicOn(ctx context.Context, b Broker, topic string) ([]QueueEn
 	if err := c.pool.call(ctx, b.Addr, r); err != nil {
 		return nil, err
 	}
+	list, err := queuesOf(body)
+	for i := range list {
+		list[i].Queue.Topic, list[i].Queue.Broker = topic, b.Name
+	}
+	return list, err
+}
+
+// queuesOf gives the queues of a topic in a broker's answer, by their ids alone.
+func queuesOf(body []byte) (list []QueueEnds, err error) {
 	var stats struct {
 		Queues map[string]struct {
 			Min int64 `json:"minOffset"`
@@ -176,15 +185,14 @@ func (c *Client) topicOn(ctx context.Context, b Broker, topic string) ([]QueueEn
 	if err := unmarshal(body, &stats); err != nil {
 		return nil, err
 	}
-	var list []QueueEnds
 	for key, e := range stats.Queues {
 		var q struct {
-			ID int32 `json:"queueId"`
+			ID *int32 `json:"queueId"`
 		}
-		if err := json.Unmarshal([]byte(key), &q); err != nil || q.ID < 0 || e.Min < 0 || e.Max < 0 {
-			return nil, damaged("the broker %q gives %d and %d as the ends of the queue %q", b.Name, e.Min, e.Max, key)
+		if err := json.Unmarshal([]byte(key), &q); err != nil || q.ID == nil || *q.ID < 0 || e.Min < 0 || e.Max < 0 {
+			return nil, damaged("the ends of the queue %q are %d and %d", key, e.Min, e.Max)
 		}
-		list = append(list, QueueEnds{offset.MessageQueue{Topic: topic, Broker: b.Name, QueueID: q.ID}, e.Min, e.Max})
+		list = append(list, QueueEnds{Queue: offset.MessageQueue{QueueID: *q.ID}, Min: e.Min, Max: e.Max})
 	}
 	return list, nil
 }

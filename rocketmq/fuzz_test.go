@@ -87,3 +87,43 @@ func FuzzBinaryHeader(f *testing.F) {
 		checkHeader(t, h)
 	})
 }
+
+// FuzzBodies feeds any bytes to the readers of what name servers and brokers
+// say of themselves: what they take is whole and can be asked for.
+func FuzzBodies(f *testing.F) {
+	list, _ := frames(f, "answers.frames.hex")
+	for _, b := range list {
+		if _, n, err := readFrame(bytes.NewReader(b), maxBody); err == nil && n > 0 {
+			f.Add(b[len(b)-int(n):])
+		}
+	}
+	f.Add([]byte("brokerName=b\nbrokerId=0\nbrokerRole=SLAVE\n"))
+	f.Add([]byte(`{"brokerDatas":[{"brokerName":"b","brokerAddrs":{0:"h:1",1:"h:2"}}]}`))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		masters, err := mastersOf(in)
+		checkBody(t, err)
+		for _, b := range masters {
+			if b.ID != 0 || offset.ValidateName("name", b.Name, false) != nil {
+				t.Fatalf("a master is %+v", b)
+			}
+		}
+		queues, err := queuesOf(in)
+		checkBody(t, err)
+		for _, q := range queues {
+			if q.Queue.QueueID < 0 || q.Min < 0 || q.Max < 0 {
+				t.Fatalf("a queue is %+v", q)
+			}
+		}
+		b, err := brokerOf(in)
+		checkBody(t, err)
+		if err == nil && offset.ValidateName("name", b.Name, false) != nil {
+			t.Fatalf("a broker is %+v", b)
+		}
+	})
+}
+
+func checkBody(t *testing.T, err error) {
+	if err != nil && !errors.Is(err, offset.ErrDamaged) {
+		t.Fatal(err)
+	}
+}

@@ -2,6 +2,8 @@ package rocketmq
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/tidemark-mq/tidemark/offset"
@@ -44,21 +46,13 @@ func (c *Client) clusterInfo(ctx context.Context) (map[string]Broker, error) {
 	if err := c.pool.call(ctx, c.addr, r.body(&body)); err != nil {
 		return nil, err
 	}
-	var info struct {
-		Brokers map[string]brokerData `json:"brokerAddrTable"`
-	}
-	if err := unmarshal(body, &info); err != nil {
+	list, err := mastersOf(body)
+	if err != nil {
 		return nil, err
 	}
 	masters := map[string]Broker{}
-	for _, d := range info.Brokers {
-		b, ok, err := d.master()
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			masters[b.Name] = b
-		}
+	for _, b := range list {
+		masters[b.Name] = b
 	}
 	return masters, nil
 }
@@ -71,14 +65,19 @@ func (c *Client) route(ctx context.Context, topic string) ([]Broker, error) {
 	if err := c.pool.call(ctx, c.addr, r.body(&body)); err != nil {
 		return nil, err
 	}
+	return mastersOf(body)
+}
+
+// mastersOf gives the masters in either answer of a name server.
+func mastersOf(body []byte) (list []Broker, err error) {
 	var info struct {
-		Brokers []brokerData `json:"brokerDatas"`
+		Table map[string]brokerData `json:"brokerAddrTable"` // of 106
+		Datas []brokerData          `json:"brokerDatas"`     // of 105
 	}
 	if err := unmarshal(body, &info); err != nil {
 		return nil, err
 	}
-	var list []Broker
-	for _, d := range info.Brokers {
+	for _, d := range slices.AppendSeq(info.Datas, maps.Values(info.Table)) {
 		b, ok, err := d.master()
 		if err != nil {
 			return nil, err
