@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/raft"
+
 	"github.com/tidemark-mq/tidemark/fsm/entry"
 	"github.com/tidemark-mq/tidemark/offset"
 )
@@ -28,4 +30,9 @@ func HangApply(n *Node) { n.replica.Load().machine.busy.Store(1) }
 func AnnounceStranger(ctx context.Context, n *Node, m offset.Member) error {
 	_, err := n.replica.Load().proposer.propose(ctx, entry.Request{Member: &m})
 	return err
+}
+
+// PromoteBlindly makes a member a voter without asking who would hear of it.
+func PromoteBlindly(ctx context.Context, n *Node, id, address string) error {
+	return await(ctx, n.replica.Load().raft.AddVoter(raft.ServerID(id), raft.ServerAddress(address), 0, 0))
 }

@@ -201,37 +201,6 @@ func find(servers []raft.Server, who string) (raft.Server, error) {
 	return raft.Server{}, offset.Errorf(offset.ErrInvalid, "%d members are named %q; name one by its id", len(found), who)
 }
 
-// promoteMember waits within the deadline until the nonvoter holds what this
-// member held when asked, and makes it a voter.
-func (r *replica) promoteMember(ctx context.Context, who string) error {
-	servers := r.servers()
-	s, err := find(servers, who)
-	if err != nil {
-		return err
-	}
-	if s.Suffrage == raft.Voter {
-		return nil
-	}
-	term, last := r.raft.CurrentTerm(), r.raft.LastIndex()
-	for {
-		a, news := r.acks.of(s.ID, term)
-		if a.match >= last {
-			break
-		}
-		lost := r.lead.news()
-		if !r.lead.leads() || r.raft.CurrentTerm() != term {
-			return offset.ErrNotLeader
-		}
-		select {
-		case <-news:
-		case <-lost:
-		case <-ctx.Done():
-			return offset.Errorf(offset.ErrBusy, "%s holds the log up to index %d, not yet %d; promote it later", s.ID, a.match, last)
-		}
-	}
-	return changed(await(ctx, r.raft.AddVoter(s.ID, s.Address, 0, r.changeTime(ctx))))
-}
-
 // removeMember takes a member out. The leader hands over first, so that the
 // others need no election. What it announced goes with it.
 func (r *replica) removeMember(ctx context.Context, who string) error {

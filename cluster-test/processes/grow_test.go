@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark-mq/tidemark/cluster-test/effort"
 	"github.com/tidemark-mq/tidemark/cluster-test/load"
 	"github.com/tidemark-mq/tidemark/cluster-test/local"
+	"github.com/tidemark-mq/tidemark/offset"
 )
 
 // growing is a cluster that began as a node of --dev.
@@ -132,6 +133,15 @@ func (g *growing) move() {
 	})
 }
 
+func voters(s offset.Status) (n int) {
+	for _, m := range s.Members {
+		if m.Voter {
+			n++
+		}
+	}
+	return n
+}
+
 // TestFromDevToThree: a node that was begun with --dev becomes a cluster of
 // three under load, killed at each step, and every acknowledged offset is there.
 func TestFromDevToThree(t *testing.T) {
@@ -157,19 +167,19 @@ func TestFromDevToThree(t *testing.T) {
 		nodes = append(nodes, ask.New(n, at(g.API(n)), nil))
 	}
 	leader := ""
-	ask.Until(t, "there are three voters", func() bool {
-		s, err := nodes[2].Status(ask.Within(t, time.Second))
-		leader = ""
-		voters := 0
-		for _, m := range s.Members {
-			if m.Voter {
-				voters++
+	ask.Until(t, "all know of three voters", func() bool {
+		for _, n := range nodes {
+			s, err := n.Status(ask.Within(t, time.Second))
+			if err != nil || s.NotReady != "" || voters(s) != 3 {
+				return false
 			}
-			if m.Leader {
-				leader, _, _ = strings.Cut(m.ID, "/")
+			for _, m := range s.Members {
+				if m.Leader {
+					leader, _, _ = strings.Cut(m.ID, "/")
+				}
 			}
 		}
-		return err == nil && voters == 3 && leader != ""
+		return true
 	})
 	g.running[leader].Kill()
 	l.More(3) // three bear the loss of one

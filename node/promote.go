@@ -1,0 +1,120 @@
+package node
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// promoteMember makes a nonvoter a voter, once it and all voters hold what this
+// member held when asked, and waits a little until the voters hold the change.
+//
+// The voters, since the library has a member refuse its vote to whom its own
+// configuration does not have as a voter, whatever the candidate's log (the
+// thesis, 4.1, has it granted). A voter that was away during a promotion and
+// comes back when the leader has gone would so refuse the promoted one, which
+// alone has the longer log: two of three would be up, and nobody be elected.
+func (r *replica) promoteMember(ctx context.Context, who string) error {
+	servers := r.servers()
+	s, err := find(servers, who)
+	if err != nil {
+		return err
+	}
+	if s.Suffrage == raft.Voter {
+		return nil
+	}
+	term, last := r.raft.CurrentTerm(), r.raft.LastIndex()
+	if err := r.allAnswer(ctx, term, voters(servers)); err != nil {
+		return err
+	}
+	late, err := r.inStep(ctx, term, last, append(voters(servers), s))
+	if err != nil {
+		return err
+	}
+	if len(late) > 0 {
+		return offset.Errorf(offset.ErrBusy, "%s: not in step with the log up to index %d yet; promote it later", strings.Join(late, ", "), last)
+	}
+	f := r.raft.AddVoter(s.ID, s.Address, 0, r.changeTime(ctx))
+	if err := changed(await(ctx, f)); err != nil {
+		return err
+	}
+	r.tellLate(ctx, term, f.Index(), append(voters(servers), s))
+	return nil
+}
+
+// voters are those of the servers that vote.
+func voters(servers []raft.Server) (list []raft.Server) {
+	for _, s := range servers {
+		if s.Suffrage == raft.Voter {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// allAnswer refuses a promotion while one of the voters is away.
+func (r *replica) allAnswer(ctx context.Context, term uint64, voters []raft.Server) error {
+	began := time.Now()
+	bound, cancel := context.WithTimeout(ctx, 2*r.config.Timers.Election)
+	defer cancel()
+	for {
+		_, news := r.acks.of("", term)
+		silent := r.silent(voters, began)
+		if len(silent) == 0 {
+			return nil
+		}
+		lost := r.lead.news()
+		if !r.lead.leads() || r.raft.CurrentTerm() != term {
+			return offset.ErrNotLeader
+		}
+		select {
+		case <-news:
+		case <-lost:
+		case <-bound.Done():
+			return offset.Errorf(offset.ErrDenied, "%s does not answer, and would not know of the promotion: if this leader were lost before it had heard of it, nobody could be elected; bring it back, or take it out with `tidemark cluster remove`",
+				strings.Join(silent, ", "))
+		}
+	}
+}
+
+// inStep waits until the members hold the log up to index, and names those that
+// do not when ctx ends.
+func (r *replica) inStep(ctx context.Context, term, index uint64, members []raft.Server) (late []string, err error) {
+	for {
+		_, news := r.acks.of("", term)
+		late = nil
+		for _, s := range members {
+			if a, _ := r.acks.of(s.ID, term); a.match < index && s.ID != raft.ServerID(r.id) {
+				late = append(late, string(s.ID))
+			}
+		}
+		if len(late) == 0 {
+			return nil, nil
+		}
+		lost := r.lead.news()
+		if !r.lead.leads() || r.raft.CurrentTerm() != term {
+			return nil, offset.ErrNotLeader
+		}
+		select {
+		case <-news:
+		case <-lost:
+		case <-ctx.Done():
+			return late, nil
+		}
+	}
+}
+
+// tellLate waits for those that have not heard of a promotion that is done, and
+// says whom the cluster should not be without until they have.
+func (r *replica) tellLate(ctx context.Context, term, index uint64, members []raft.Server) {
+	bound, cancel := context.WithTimeout(ctx, 2*r.config.Timers.Election)
+	defer cancel()
+	if late, err := r.inStep(bound, term, index, members); err == nil && len(late) > 0 {
+		r.config.Logger.Warn("a member has been promoted, and some have not heard of it yet; do not stop this leader before they have",
+			"late", strings.Join(late, ", "), "index", index)
+	}
+}
