@@ -33,6 +33,7 @@ usage: cluster.sh COMMAND
 environment: CLUSTER_RUN  where data, logs and pids lie (default .run/cluster)
              CLUSTER_BIN  where tidemarkd and tidemark lie (default bin)
              CLUSTER_PORT first port of n1 (default 7411); a cluster needs the same in each command
+             CLUSTER_LOG_STORE  boltdb or wal, for folders that are made (default boltdb)
              CLUSTER_WRAP a command put before tidemarkd, such as a tracer; %n becomes the node's name
 EOF
 }
@@ -91,7 +92,7 @@ start() {
 			"$bin/tidemarkd" --name "$n" --data "$dir/data" \
 			--listen "$(api "$n")" --advertise "$(api "$n")" \
 			--peer-listen "$(peer "$n")" --peer-advertise "$(peer "$n")" \
-			--initial-cluster "$(founders)"
+			--initial-cluster "$(founders)" ${CLUSTER_LOG_STORE:+--log-store "$CLUSTER_LOG_STORE"}
 	) &
 	disown
 	for _ in $(seq 500); do

@@ -47,6 +47,11 @@ type Config struct {
 	// added to a cluster by an operator.
 	InitialCluster []Founder
 
+	// LogStore is how raft's log is kept in Dir, which keeps the one that it was
+	// made with: to change it, the member is removed and added anew. Default:
+	// store.LogBoltDB.
+	LogStore store.LogStore
+
 	// Timers are raft's. Default: LAN.
 	Timers Timers
 	// MaxAppendEntries is how many entries one append to a follower carries.

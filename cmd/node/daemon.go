@@ -17,6 +17,7 @@ import (
 	"github.com/oklog/run"
 
 	"github.com/tidemark-mq/tidemark/node"
+	"github.com/tidemark-mq/tidemark/node/store"
 	"github.com/tidemark-mq/tidemark/transport/server"
 )
 
@@ -123,7 +124,7 @@ func (d *daemon) wire() error {
 	n, err := node.New(node.Config{
 		Name: d.set.Name, Dir: d.set.Data,
 		PeerListener: d.peer, AdvertisePeer: d.set.PeerAdvertise, AdvertiseAPI: d.set.Advertise,
-		InitialCluster: d.set.founders, Timers: d.set.timers, Timeout: d.set.CallTimeout,
+		InitialCluster: d.set.founders, LogStore: store.LogStore(d.set.LogStore), Timers: d.set.timers, Timeout: d.set.CallTimeout,
 		Limits: node.Limits{
 			Groups: d.set.LimitGroups, Queues: d.set.LimitQueues, Prefixes: d.set.prefixes,
 			Waiting: d.set.LimitWaiting, Reads: d.set.LimitReads,

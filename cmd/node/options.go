@@ -26,6 +26,7 @@ type options struct {
 	InitialCluster string `help:"Founders of the cluster, this one among them; looked at only while the folder is empty. A member that joins later has none." placeholder:"n1=HOST:PORT,…"`
 	Dev            bool   `help:"One node by itself on this machine, for trying things: sets name, addresses, cluster and folder. It keeps what is written, and can grow into a cluster."`
 
+	LogStore    string        `help:"How raft's log is kept: ${enum}. A data folder keeps the one that it was made with." enum:"boltdb,wal" default:"boltdb"`
 	Timers      string        `help:"Timers of raft: ${enum}." enum:"lan,slow-disk" default:"lan"`
 	CallTimeout time.Duration `help:"How long a call waits that names no timeout." default:"5s"`
 	StopTimeout time.Duration `help:"How long a stop may take before what goes on is cut off." default:"20s"`

@@ -49,7 +49,7 @@ func TestPrintConfigCanBeFedBack(t *testing.T) {
 	args := []string{
 		"--name", "n1", "--data", dir, "--listen", "0.0.0.0:9411", "--advertise", "h1.example:9411",
 		"--peer-listen", "[::]:9412", "--ops-listen", "127.0.0.1:9413", "--pprof",
-		"--initial-cluster", "n1=h1.example:9412,n2=h2.example:9412", "--timers", "slow-disk",
+		"--initial-cluster", "n1=h1.example:9412,n2=h2.example:9412", "--log-store", "wal", "--timers", "slow-disk",
 		"--call-timeout", "1500ms", "--stop-timeout", "1m", "--limit-connections", "1", "--limit-per-address", "2",
 		"--limit-calls", "3", "--limit-calls-stream", "4", "--limit-call-bytes", "17MiB", "--limit-exports", "5",
 		"--limit-waiting", "6", "--limit-reads", "7", "--limit-groups", "8", "--limit-queues", "9",

@@ -41,6 +41,15 @@ Beside these there are the library's own: ` + "`raft_…`" + ` (among them ` + "
 	return b.String()
 }
 
+// logStorePage tells which log store to choose.
+const logStorePage = `
+## Which log store
+
+` + "`--log-store`" + ` says how raft's log is kept: ` + "`boltdb`" + ` (raft-boltdb, one file) or ` + "`wal`" + ` (raft-wal, segments of 64 MiB). Term and vote are kept by boltdb with both, behind the same guard. Members of one cluster may differ. A data folder keeps the one that it was made with, and a start with the other ends with code 3: to change it, remove the member, empty its folder, start it with the other and add it, one member at a time.
+
+**Take boltdb**, the default, unless the disk limits what the cluster takes. For ` + "`wal`" + `: an append is one write and one sync where boltdb has two and copies pages of its tree, which is more commits a second and lower latency on the same disk; each batch has a checksum, which every start compares; room comes back when the log is cut. Against it: its authors call it experimental; the sum is not looked at when an entry is read while the member runs; it is younger, and faults that we found in it (node/store/DESIGN.md) are closed around it, not in it; a segment needs 64 MiB of room from its beginning, so that the disk counts as full that much earlier; a start reads the whole log.
+`
+
 // configurationPage is docs/configuration.md, from the options.
 func configurationPage(flags []*kong.Flag) string {
 	var b strings.Builder
@@ -71,7 +80,7 @@ initial-cluster:
 		}
 		fmt.Fprintf(&b, "| `--%s` | `%s` | %s | %s |\n", f.Name, strings.Join(f.Envs, ", "), def, strings.ReplaceAll(f.Help, "|", "\\|"))
 	}
-	b.WriteString(`
+	b.WriteString(logStorePage + `
 ## Exit codes
 
 | code | meaning |

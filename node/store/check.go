@@ -30,13 +30,26 @@ type contents struct {
 	entries *ledger
 	// snapshot is the index of the newest snapshot that was put in place.
 	snapshot uint64
+	// segments is what a look at them has found; nil for LogBoltDB.
+	segments *walScan
 	conf     map[string][]byte
 }
 
-// checkLog walks through the log file without writing to it. The library itself
-// would make a new file in the place of a missing or empty one, and end the
-// process on one that is cut short.
-func checkLog(path string) (*contents, error) {
+// checkLog walks through a store's log without writing to it: log.db, and the
+// segments, if the entries are there.
+func checkLog(dir string, log LogStore) (*contents, error) {
+	c, err := checkFile(logPath(dir))
+	if err != nil || log == LogBoltDB {
+		return c, err
+	}
+	c.segments, err = scanWAL(dir, c, nil)
+	return c, err
+}
+
+// checkFile walks through the log file. The library itself would make a new one
+// in the place of a missing or empty one, and end the process on one that is cut
+// short.
+func checkFile(path string) (*contents, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):

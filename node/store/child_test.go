@@ -83,12 +83,7 @@ func runChild(job string) int {
 	case "save": // writes one snapshot
 	case "append-unsynced": // the same without a sync
 		breakSync(&cfg.Unsafe)
-	case "append-large": // the same with 128 KiB each, on a file that may have 20 MiB
-		limit := unix.Rlimit{Cur: 20 << 20, Max: 20 << 20}
-		if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &limit); err != nil {
-			fmt.Println(err)
-			return 1
-		}
+	case "append-large": // the same with 128 KiB each, until no file may grow further
 	case "pause": // is inside a write until told
 		cfg.HangAfter = time.Second
 		cfg.Unsafe.Fault = func(op Op) error {
@@ -140,10 +135,25 @@ func runChild(job string) int {
 	return 0
 }
 
+// fileLimit is less than a segment has from its beginning.
+func fileLimit() uint64 {
+	if defaultLogStore == LogWAL {
+		return uint64(defaultSegmentBytes) / 2
+	}
+	return 20 << 20
+}
+
 func appendLarge(s *Store) int {
 	for i := uint64(1); i <= 1000; i++ {
 		batch := entries(i, i, 1)
 		batch[0].Data = make([]byte, 128<<10)
+		if i == 20 {
+			limit := unix.Rlimit{Cur: fileLimit(), Max: fileLimit()}
+			if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &limit); err != nil {
+				fmt.Println(err)
+				return 1
+			}
+		}
 		if err := s.Log().StoreLogs(batch); err != nil {
 			fmt.Println(err)
 			var f *Failure

@@ -6,6 +6,24 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
+// LogStore is how a store keeps the log's entries. Term and vote are kept by
+// boltdb with either.
+type LogStore string
+
+// The log stores. A folder keeps the one it was made with.
+const (
+	// LogBoltDB keeps entries in raft-boltdb's one file.
+	LogBoltDB LogStore = "boltdb"
+	// LogWAL keeps them in raft-wal's segments.
+	LogWAL LogStore = "wal"
+)
+
+// defaultLogStore and defaultSegmentBytes are variables for this package's tests.
+var (
+	defaultLogStore     = LogBoltDB
+	defaultSegmentBytes = 64 << 20
+)
+
 // The defaults of Config.
 const (
 	DefaultHangAfter     = 10 * time.Second
@@ -25,6 +43,12 @@ type Config struct {
 	// Member is the member id the folder belongs to. It is noted at creation;
 	// a folder noted for another member is refused. Empty: not checked.
 	Member string
+	// LogStore is what the folder is made with; one that was made with the other
+	// is refused. Default LogBoltDB.
+	LogStore LogStore
+	// SegmentBytes is about how large a segment of LogWAL gets, for which the room
+	// must be there from its beginning. Default 64 MiB.
+	SegmentBytes int
 	// MustExist refuses to make a store: set it where the member is known to
 	// have run before, so that a vanished folder is an error and no empty start.
 	MustExist bool
@@ -91,6 +115,8 @@ func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = hclog.NewNullLogger()
 	}
+	setDefault(&c.LogStore, defaultLogStore)
+	setDefault(&c.SegmentBytes, defaultSegmentBytes)
 	setDefault(&c.HangAfter, DefaultHangAfter)
 	setDefault(&c.KeepSnapshots, DefaultKeepSnapshots)
 	setDefault(&c.SyncEvery, DefaultSyncEvery)

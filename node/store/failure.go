@@ -16,6 +16,7 @@ const (
 	OpAppend       Op = "append to the log"
 	OpCompact      Op = "delete old log entries"
 	OpTruncate     Op = "cut the end of the log off"
+	OpSegment      Op = "begin or remove a segment of the log"
 	OpTerm         Op = "store the term"
 	OpVote         Op = "store the vote"
 	OpSet          Op = "store a value"

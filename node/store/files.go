@@ -13,6 +13,7 @@ const (
 	lockName      = "LOCK"
 	markerName    = "store.json"
 	logName       = "log.db"
+	walName       = "wal"
 	snapshotsName = "snapshots"
 	tmpSuffix     = ".tmp"
 	lostAndFound  = "lost+found" // what mkfs leaves in a fresh file system

@@ -100,6 +100,17 @@ func (g *guard) watched(op Op, fn func() error) error {
 	return g.contained(fn)
 }
 
+// apart does a change of the disk whose error reaches nobody otherwise.
+func (g *guard) apart(op Op, fn func() error) error {
+	if err := g.err(); err != nil {
+		return err
+	}
+	if err := g.watched(op, fn); err != nil {
+		return g.fail(causeOf(err), op, err)
+	}
+	return nil
+}
+
 // read does a read of the log file. An answer that only says "not there" must
 // not come through here.
 func (g *guard) read(fn func() error) error {

@@ -153,7 +153,7 @@ func TestCloseDoesNotHangWithTheDisk(t *testing.T) {
 	}
 	close(release)
 	wg.Wait()
-	must(t, errors.Join(s.db.Close(), unlock(s.lock))) // what the process's end does
+	must(t, errors.Join(s.closeLog(), unlock(s.lock))) // what the process's end does
 }
 
 // TestTermFailsWithoutAPanic: raft panics where a term can't be stored, so the
@@ -196,15 +196,21 @@ func TestLibraryPanicIsAFailure(t *testing.T) {
 	}
 }
 
-// TestUnreadableLogFileIsAFailure takes the file's end away under the mapping, so
-// that reading it faults as it does on a bad sector.
+// TestUnreadableLogFileIsAFailure takes the entries away under the open store: the
+// file's end under the mapping, so that reading faults as it does on a bad sector.
 func TestUnreadableLogFileIsAFailure(t *testing.T) {
 	dir := storeDir(t)
 	s := open(t, Config{Dir: dir, CacheEntries: 1})
 	for i := uint64(1); i <= 20; i++ {
 		must(t, s.Log().StoreLogs([]*raft.Log{{Index: i, Term: 1, Data: noise(64 << 10)}}))
 	}
-	must(t, os.Truncate(logPath(dir), 2*4096))
+	if defaultLogStore == LogWAL {
+		for _, path := range segmentFiles(t, dir) {
+			must(t, os.Truncate(path, 0))
+		}
+	} else {
+		must(t, os.Truncate(logPath(dir), 2*4096))
+	}
 	var e raft.Log
 	err := s.Log().GetLog(3, &e)
 	var failure *Failure
@@ -225,7 +231,7 @@ func TestWritesAreObserved(t *testing.T) {
 	}})
 	mustAppend(t, s, []*raft.Log{{Index: 1, Term: 1, Data: make([]byte, 1000)}})
 	must(t, s.Stable().Set([]byte("k"), []byte("value")))
-	if count != 2 || bytes != 1000+entryOverhead+5 {
+	if count != 2 || bytes != 1000+s.log.size(&raft.Log{})+5 {
 		t.Errorf("observed %d writes, %d bytes", count, bytes)
 	}
 }

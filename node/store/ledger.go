@@ -10,6 +10,10 @@ import (
 // key, and its index, term, type and time with their names.
 const entryOverhead = 72
 
+// segmentOverhead is what it takes in a segment beyond its data: index, term,
+// type, two lengths and its time.
+const segmentOverhead = 24
+
 // ledger knows which entries the log holds and how large each is, so that
 // snapshots can be triggered, and trailing entries kept, by bytes. 4 bytes of
 // memory an entry. Sizes are those of the stored values; of entries appended
@@ -161,6 +165,24 @@ func (l *ledger) after(index uint64) int64 {
 		}
 	}
 	return sum
+}
+
+// reach returns the last index of those from lo on whose bytes come to budget.
+func (l *ledger) reach(lo uint64, budget int64) uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	last := lo
+	for _, r := range l.runs {
+		for i, s := range r.sizes {
+			if last = r.first + uint64(i); last < lo {
+				continue
+			}
+			if budget -= int64(s); budget <= 0 {
+				return last
+			}
+		}
+	}
+	return max(last, lo)
 }
 
 // within returns how many of the newest entries fit into budget, at least 1.

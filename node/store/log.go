@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/hashicorp/raft"
-	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 )
 
 // sliceEntries is how many entries are deleted in one transaction. A slice of
@@ -14,11 +13,29 @@ const sliceEntries = 256
 // log implements raft.LogStore over the log file. Appends come from raft's main
 // goroutine, compaction from its snapshot goroutine, reads from its replicators.
 type log struct {
-	db     *raftboltdb.BoltStore
+	db     entryStore
 	guard  *guard
 	ledger *ledger
 	tail   *tail
 	sliced bool // Unsafe.SlicedSuffix
+	// segment is the size of LogWAL's segments; 0 for LogBoltDB.
+	segment int
+}
+
+// size is what an entry takes in the log, about.
+func (l *log) size(e *raft.Log) int {
+	if l.segment > 0 {
+		return len(e.Data) + len(e.Extensions) + segmentOverhead
+	}
+	return entrySize(e)
+}
+
+// entryStore is where the entries lie. What it has stored is on the disk, and a
+// deletion is done whole or not at all.
+type entryStore interface {
+	StoreLogs([]*raft.Log) error
+	GetLog(index uint64, out *raft.Log) error
+	DeleteRange(lo, hi uint64) error
 }
 
 // FirstIndex implements raft.LogStore.
@@ -60,9 +77,12 @@ func (l *log) StoreLog(entry *raft.Log) error { return l.StoreLogs([]*raft.Log{e
 // StoreLogs implements raft.LogStore. When it returns nil the entries are on the
 // disk. After an error they may or may not be found at the next start.
 func (l *log) StoreLogs(entries []*raft.Log) error {
+	if err := l.closeGap(entries); err != nil {
+		return err
+	}
 	bytes := 0
 	for _, e := range entries {
-		bytes += entrySize(e)
+		bytes += l.size(e)
 	}
 	err := l.guard.write(OpAppend, bytes, func() error { return l.db.StoreLogs(entries) })
 	if err != nil {
@@ -70,11 +90,26 @@ func (l *log) StoreLogs(entries []*raft.Log) error {
 	}
 	// Only what is durable may be seen.
 	for _, e := range entries {
-		l.ledger.put(e.Index, entrySize(e))
+		l.ledger.put(e.Index, l.size(e))
 	}
 	l.ledger.grew(bytes)
 	l.tail.add(entries)
 	return nil
+}
+
+// closeGap deletes the log where entries would leave a gap behind it that its
+// segments can't have. Raft appends so only after a snapshot was put in place
+// that reaches up to the first of them.
+func (l *log) closeGap(entries []*raft.Log) error {
+	if l.segment == 0 || len(entries) == 0 {
+		return nil
+	}
+	first, last := l.ledger.bounds()
+	if last == 0 || entries[0].Index <= last+1 {
+		return nil
+	}
+	l.tail.forget(first, last)
+	return l.deleteAtOnce(OpCompact, first, last)
 }
 
 // DeleteRange implements raft.LogStore. A prefix, which compaction deletes while
@@ -114,6 +149,9 @@ func (l *log) deleteSliced(op Op, lo, hi uint64) error {
 
 // sliceEnd returns where a slice that begins at lo ends. It steps over gaps.
 func (l *log) sliceEnd(lo, hi uint64) uint64 {
+	if l.segment > 0 { // what costs is the files that go
+		return min(l.ledger.reach(lo, int64(l.segment)), hi)
+	}
 	for _, piece := range l.ledger.list() {
 		if piece[1] >= lo {
 			return min(max(lo, piece[0])+sliceEntries-1, hi)

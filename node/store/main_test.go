@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -18,7 +19,17 @@ import (
 	"go.uber.org/goleak"
 )
 
+// logStoreEnv names the log store that a run of the tests is on; boltdb if unset.
+const logStoreEnv = "TIDEMARK_TEST_LOG_STORE"
+
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if os.Getenv(logStoreEnv) == string(LogWAL) {
+		defaultLogStore = LogWAL
+		if flag.Lookup("test.bench").Value.String() == "" {
+			defaultSegmentBytes = 64 << 10 // segments come and go in every test
+		}
+	}
 	if job := os.Getenv(childEnv); job != "" {
 		os.Exit(runChild(job))
 	}
@@ -43,6 +54,24 @@ func again(t testing.TB, s *Store, cfg Config) *Store {
 		t.Fatalf("close: %v", err)
 	}
 	return open(t, cfg)
+}
+
+// onlyOn ends a test of what only one log store has.
+func onlyOn(t testing.TB, log LogStore, why string) {
+	t.Helper()
+	if defaultLogStore != log {
+		t.Skip(why)
+	}
+}
+
+// segmentFiles lists the segments of a folder.
+func segmentFiles(t testing.TB, dir string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(walDir(dir), "*.wal"))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("segments: %v, %v", found, err)
+	}
+	return found
 }
 
 func storeDir(t testing.TB) string { return filepath.Join(t.TempDir(), "raft") }

@@ -17,7 +17,10 @@ import (
 const (
 	markerMagic   = "tidemark-store"
 	markerVersion = 1
-	markerBytes   = 4 << 10 // the most a marker may have
+	// markerVersionWAL is that of a store whose log is in segments, which older
+	// builds can't read.
+	markerVersionWAL = 2
+	markerBytes      = 4 << 10 // the most a marker may have
 
 	stateCreating = "creating"
 	stateReady    = "ready"
@@ -36,12 +39,26 @@ type marker struct {
 	Store string `json:"store"`
 	// Member is the member the folder belongs to, empty if it was not named.
 	Member string `json:"member,omitempty"`
+	// Log is how the log is kept; empty for LogBoltDB.
+	Log LogStore `json:"log,omitempty"`
 }
 
-func newMarker(member string) marker {
+// log is how the store keeps its log.
+func (m marker) log() LogStore {
+	if m.Log == "" {
+		return LogBoltDB
+	}
+	return m.Log
+}
+
+func newMarker(member string, log LogStore) marker {
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails
-	return marker{Magic: markerMagic, Version: markerVersion, State: stateCreating, Store: hex.EncodeToString(id[:]), Member: member}
+	m := marker{Magic: markerMagic, Version: markerVersion, State: stateCreating, Store: hex.EncodeToString(id[:]), Member: member}
+	if log != LogBoltDB {
+		m.Version, m.Log = markerVersionWAL, log
+	}
+	return m
 }
 
 func (m marker) write(dir string) error {
@@ -66,8 +83,10 @@ func parseMarker(path string, data []byte) (marker, error) {
 	switch {
 	case m.Magic != markerMagic:
 		return m, damaged(path, "magic is %q", m.Magic)
-	case m.Version > markerVersion:
-		return m, offset.Errorf(offset.ErrLevel, "%s: version %d, and this build reads up to %d; start a newer tidemarkd", path, m.Version, markerVersion)
+	case m.Version > markerVersionWAL:
+		return m, offset.Errorf(offset.ErrLevel, "%s: version %d, and this build reads up to %d; start a newer tidemarkd", path, m.Version, markerVersionWAL)
+	case (m.Version == markerVersionWAL) != (m.Log == LogWAL) || m.Log != "" && m.Log != LogWAL:
+		return m, damaged(path, "version %d and log %q", m.Version, m.Log)
 	case m.Version < 1 || m.Store == "" || (m.State != stateCreating && m.State != stateReady):
 		return m, damaged(path, "version %d, state %q, store %q", m.Version, m.State, m.Store)
 	}
@@ -102,7 +121,7 @@ func refuseForeign(dir string) error {
 	for _, e := range entries {
 		switch e.Name() {
 		case lockName, lostAndFound, markerName + tmpSuffix:
-		case logName, snapshotsName:
+		case logName, walName, snapshotsName:
 			return damaged(filepath.Join(dir, markerName), "missing, though the folder holds %s", e.Name())
 		default:
 			found = append(found, fmt.Sprintf("%q", e.Name()))
@@ -113,6 +132,14 @@ func refuseForeign(dir string) error {
 	}
 	found = found[:min(len(found), 3)]
 	return offset.Errorf(offset.ErrDamaged, "%s is no store of Tidemark and not empty (holds %s): choose another data folder", dir, strings.Join(found, ", "))
+}
+
+// checkLogStore refuses a folder whose log is kept otherwise than asked for.
+func (m marker) checkLogStore(dir string, log LogStore) error {
+	if m.log() == log {
+		return nil
+	}
+	return offset.Errorf(offset.ErrInvalid, "%s keeps its log with %s, not with %s: a member keeps the log store it began with; start it with --log-store=%s, or remove it from the cluster, empty the folder and add it anew", dir, m.log(), log, m.log())
 }
 
 // checkOwner refuses a folder of another member.

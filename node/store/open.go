@@ -29,6 +29,9 @@ func Open(cfg Config) (*Store, error) {
 	if cfg.Dir == "" || cfg.KeepSnapshots < 1 || cfg.SyncEvery < 1 || cfg.HangAfter < 0 {
 		return nil, offset.Errorf(offset.ErrInvalid, "store needs a folder, at least one snapshot to keep, and positive bounds")
 	}
+	if cfg.LogStore != LogBoltDB && cfg.LogStore != LogWAL {
+		return nil, offset.Errorf(offset.ErrInvalid, "log store %q is none; %s and %s are", cfg.LogStore, LogBoltDB, LogWAL)
+	}
 	if _, err := inspect(cfg); err != nil {
 		return nil, err
 	}
@@ -59,6 +62,11 @@ func inspect(cfg Config) (*marker, error) {
 			return nil, damaged(cfg.Dir, "missing or empty, though the member has run before")
 		}
 		return nil, nil
+	}
+	if m.State == stateReady {
+		if err := m.checkLogStore(cfg.Dir, cfg.LogStore); err != nil {
+			return nil, err
+		}
 	}
 	return m, m.checkOwner(cfg.Dir, cfg.Member)
 }
@@ -112,18 +120,30 @@ func create(cfg Config, left *marker) (*Store, error) {
 		if err := os.Remove(logPath(cfg.Dir)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("removing a half made log file: %w", err)
 		}
+		if err := os.RemoveAll(walDir(cfg.Dir)); err != nil {
+			return nil, fmt.Errorf("removing half made log segments: %w", err)
+		}
 	}
 	if err := os.Chmod(cfg.Dir, folderMode); err != nil { // it may have been made for us, wider
 		return nil, fmt.Errorf("closing the folder to others: %w", err)
 	}
-	m := newMarker(cfg.Member)
+	m := newMarker(cfg.Member, cfg.LogStore)
 	if err := m.write(cfg.Dir); err != nil {
 		return nil, openFailure(cfg, err)
 	}
 	if err := os.Mkdir(snapshotsDir(cfg.Dir), folderMode); err != nil && !errors.Is(err, os.ErrExist) {
 		return nil, openFailure(cfg, err)
 	}
+	if cfg.LogStore == LogWAL {
+		if err := os.Mkdir(walDir(cfg.Dir), folderMode); err != nil {
+			return nil, openFailure(cfg, err)
+		}
+	}
 	db, err := openLog(cfg, m)
+	if err != nil {
+		return nil, err
+	}
+	s, err := assemble(cfg, db, &contents{entries: &ledger{}})
 	if err != nil {
 		return nil, err
 	}
@@ -134,10 +154,9 @@ func create(cfg Config, left *marker) (*Store, error) {
 		func() error { return SyncFolder(filepath.Dir(cfg.Dir)) },
 	} {
 		if err := step(); err != nil {
-			return nil, errors.Join(openFailure(cfg, err), db.Close())
+			return nil, errors.Join(openFailure(cfg, err), s.abort())
 		}
 	}
-	s := assemble(cfg, db, &contents{entries: &ledger{}})
 	s.fresh = true
 	return s, nil
 }
@@ -145,7 +164,7 @@ func create(cfg Config, left *marker) (*Store, error) {
 // reopen opens a store that has been in use. Everything is checked before
 // anything is written.
 func reopen(cfg Config, m marker) (*Store, error) {
-	c, err := checkLog(logPath(cfg.Dir))
+	c, err := checkLog(cfg.Dir, m.log())
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +179,13 @@ func reopen(cfg Config, m marker) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := assemble(cfg, db, c)
+	if err := c.segments.prepare(cfg, db); err != nil {
+		return nil, errors.Join(openFailure(cfg, err), db.Close())
+	}
+	s, err := assemble(cfg, db, c)
+	if err != nil {
+		return nil, err
+	}
 	if err := s.finishInstall(from); err != nil {
 		return nil, errors.Join(err, s.abort())
 	}
@@ -183,7 +208,7 @@ func (s *Store) finishInstall(from SnapshotInfo) error {
 // abort closes a store that Open does not return; Open frees the lock.
 func (s *Store) abort() error {
 	s.guard.close()
-	return s.db.Close()
+	return s.closeLog()
 }
 
 // openLog opens the log file for writing, and writes: a disk that takes no write

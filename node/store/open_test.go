@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -180,7 +181,7 @@ func TestMarkerOfANewerBuild(t *testing.T) {
 	path := filepath.Join(dir, markerName)
 	data, err := os.ReadFile(path)
 	must(t, err)
-	must(t, os.WriteFile(path, []byte(strings.Replace(string(data), `"version": 1`, `"version": 2`, 1)), 0o600))
+	must(t, os.WriteFile(path, []byte(regexp.MustCompile(`"version": \d`).ReplaceAllString(string(data), `"version": 3`)), 0o600))
 	if _, err := Open(Config{Dir: dir}); !errors.Is(err, offset.ErrLevel) {
 		t.Errorf("got %v", err)
 	}
@@ -196,7 +197,7 @@ func TestCreationCutShort(t *testing.T) {
 				must(t, os.WriteFile(filepath.Join(dir, lockName), nil, 0o600))
 			}
 			if step == "marker" || step == "log" {
-				must(t, newMarker("").write(dir))
+				must(t, newMarker("", defaultLogStore).write(dir))
 			}
 			if step == "log" {
 				must(t, os.WriteFile(logPath(dir), make([]byte, 4096), 0o600))

@@ -29,6 +29,9 @@ type Vote struct {
 // offset.ErrDamaged for a file that can't be read; fn's own, which ends it.
 func ReadLog(dir string, fn func(*raft.Log) error) error {
 	return reading(dir, func(c *contents) error {
+		if c.segments != nil {
+			return readSegments(dir, c, fn)
+		}
 		db, err := raftboltdb.New(raftboltdb.Options{
 			Path: logPath(dir), BoltOptions: &bbolt.Options{ReadOnly: true, Timeout: lockWait},
 		})
@@ -47,6 +50,19 @@ func ReadLog(dir string, fn func(*raft.Log) error) error {
 		}
 		return nil
 	})
+}
+
+// readSegments calls fn for each entry in the segments.
+func readSegments(dir string, c *contents, fn func(*raft.Log) error) error {
+	again := &contents{entries: &ledger{}, conf: c.conf}
+	_, err := scanWAL(dir, again, func(index uint64, payload []byte) error {
+		var entry raft.Log
+		if err := decodeEntry(index, payload, &entry); err != nil {
+			return damaged(walDir(dir), "entry %d: %v", index, err)
+		}
+		return fn(&entry)
+	})
+	return err
 }
 
 func readEntry(db *raftboltdb.BoltStore, dir string, index uint64, fn func(*raft.Log) error) error {
@@ -109,7 +125,7 @@ func reading(dir string, fn func(*contents) error) error {
 	if m == nil || m.State != stateReady {
 		return offset.Errorf(offset.ErrNotFound, "%s holds no store yet: start its member once", dir)
 	}
-	c, err := checkLog(logPath(dir))
+	c, err := checkLog(dir, m.log())
 	if errors.Is(err, os.ErrPermission) {
 		return fmt.Errorf("%w; run as the member's user", err)
 	}

@@ -73,7 +73,7 @@ func TestReadingWhatIsNoStore(t *testing.T) {
 	if _, err := ReadVote(dir); !errors.Is(err, offset.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	must(t, newMarker("").write(dir))
+	must(t, newMarker("", defaultLogStore).write(dir))
 	if _, err := ReadVote(dir); !errors.Is(err, offset.ErrNotFound) {
 		t.Errorf("half made: got %v", err)
 	}

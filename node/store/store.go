@@ -18,6 +18,7 @@ type Store struct {
 
 	lock   *os.File
 	db     *raftboltdb.BoltStore
+	wal    *walLog // nil for LogBoltDB
 	guard  *guard
 	stable *stable
 	log    *log
@@ -29,7 +30,7 @@ type Store struct {
 }
 
 // assemble joins the parts of a store over its open log file.
-func assemble(cfg Config, db *raftboltdb.BoltStore, c *contents) *Store {
+func assemble(cfg Config, db *raftboltdb.BoltStore, c *contents) (*Store, error) {
 	s := &Store{cfg: cfg, db: db, closed: make(chan struct{}), guard: newGuard(cfg)}
 	s.stable = &stable{
 		db: db, guard: s.guard, split: cfg.Unsafe.SplitVote, hold: cfg.HangAfter, closed: s.closed,
@@ -42,8 +43,22 @@ func assemble(cfg Config, db *raftboltdb.BoltStore, c *contents) *Store {
 		dir: snapshotsDir(cfg.Dir), cfg: cfg, logger: cfg.Logger, guard: s.guard, log: s.log, stable: s.stable,
 		closed: s.closed, noted: c.snapshot, broken: make(map[string]error),
 	}
-	return s
+	if cfg.LogStore == LogBoltDB {
+		return s, nil
+	}
+	w, err := openWAL(cfg, s.guard, db, string(c.conf[keyWritten]))
+	if err != nil {
+		return nil, errors.Join(openFailure(cfg, err), s.abort())
+	}
+	s.wal, s.log.db, s.log.segment = w, w, cfg.SegmentBytes
+	if err := w.agrees(cfg.Dir, c.entries); err != nil {
+		return nil, errors.Join(err, s.abort())
+	}
+	return s, nil
 }
+
+// LogStore tells how the log is kept.
+func (s *Store) LogStore() LogStore { return s.cfg.LogStore }
 
 // Log returns the log. It accepts gaps: it is not monotonic in raft's sense. It
 // keeps the newest entries in memory, so no raft.LogCache is needed before it.
@@ -109,12 +124,18 @@ func (s *Store) close() error {
 	if s.guard.stuck() {
 		return fmt.Errorf("closing store %s: a write has not come back; end the process", s.cfg.Dir)
 	}
+	return errors.Join(s.closeLog(), unlock(s.lock))
+}
+
+func (s *Store) closeLog() error {
 	var errs []error
+	if s.wal != nil {
+		if err := s.wal.Close(); err != nil {
+			errs = append(errs, fmt.Errorf("closing log segments: %w", err))
+		}
+	}
 	if err := s.db.Close(); err != nil {
 		errs = append(errs, fmt.Errorf("closing log file: %w", err))
-	}
-	if err := unlock(s.lock); err != nil {
-		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }

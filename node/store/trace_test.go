@@ -60,8 +60,12 @@ func TestSyncedBeforeAnswered(t *testing.T) {
 	if len(counts) != 20 {
 		t.Fatalf("traced %d appends", len(counts))
 	}
+	least := 2
+	if defaultLogStore == LogWAL {
+		least = 1 // the sum of a batch makes it valid, in the same write
+	}
 	for i, n := range counts {
-		if n < 2 {
+		if n < least {
 			t.Errorf("append %d was answered after %d syncs", i+1, n)
 		}
 	}
