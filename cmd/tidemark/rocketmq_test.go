@@ -47,6 +47,7 @@ func TestDiffAndImportOfRealBrokers(t *testing.T) {
 			}
 			b.Commit("audit", "moss", 0, -1) // what was 0 is none now
 			r.tidemark(t, "rocketmq", "diff", b.Addr, "--group", "audit").want(t, exitPartial, "3 the same, 0 different, 0 only at the broker, 1 only in the cluster", "1 offset")
+			resetsToRealEnds(t, r, v, b, ns.Addr)
 			b.Kill()
 			r.tidemark(t, "rocketmq", "diff", b.Addr).want(t, exitUnreachable, "", "cannot be reached")
 		})
