@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/tidemark-mq/tidemark/internal/incluster"
+	"github.com/tidemark-mq/tidemark/node"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
 // TestCommitsResumeAfterTheLeaderIsKilled measures from the death of the
 // leader to the next acknowledgement, through a member that forwarded to it.
 func TestCommitsResumeAfterTheLeaderIsKilled(t *testing.T) {
-	c := incluster.Start(t, 3)
+	c := incluster.Start(t, 3, func(m *incluster.Member) { m.Config.Timers = node.LAN() }) // under the race detector, too
 	var gaps []time.Duration
 	for i := range 5 {
 		dead := c.Leader()
