@@ -218,7 +218,7 @@ func endsPeer(search map[string]string, asked *atomic.Int64) answers {
 		n := "0"
 		switch {
 		case h.Code == codeTopicStats && h.Fields["topic"] == "moss":
-			return 0, nil, `{"offsetTable":{{"brokerName":"bk","queueId":2,"topic":"moss"}:{"maxOffset":0,"minOffset":0},{"brokerName":"bk","queueId":1,"topic":"moss"}:{"maxOffset":9,"minOffset":3}}}`
+			return 0, nil, `{"offsetTable":{{"brokerName":"bk","queueId":2,"topic":"moss"}:{"maxOffset":0,"minOffset":0},{"brokerName":"bk","queueId":1,"topic":"moss"}:{"lastUpdateTimestamp":6000,"maxOffset":9,"minOffset":3}}}`
 		case h.Code == codeTopicStats:
 			return codeNoTopic, nil, ""
 		case !has:
@@ -252,7 +252,7 @@ func TestNothingIsNotZero(t *testing.T) {
 			t.Errorf("%v: %d, %v", mq, n, err)
 		}
 	}
-	if ends, err := c.TopicEnds(t.Context(), "moss"); err != nil || fmt.Sprint(ends) != "[{{moss bk 1} 3 9} {{moss bk 2} 0 0}]" {
+	if ends, err := c.TopicEnds(t.Context(), "moss"); err != nil || short(ends) != "moss/bk/1 3..9, moss/bk/2 0..0" {
 		t.Errorf("%v, %v", ends, err)
 	}
 }
@@ -271,6 +271,8 @@ func TestSearch(t *testing.T) {
 		{513, at.Add(1), map[string]string{"5000": "7", "5001": "8"}, 8}, // no message of 5000 is as late
 		{513, at, map[string]string{"5000": "0"}, 3},
 		{407, at, map[string]string{"5000": "7", "4999": "6"}, 6},
+		{407, time.UnixMilli(6000), map[string]string{"6000": "8", "5999": "8"}, 8}, // the newest, at 6000
+		{407, time.UnixMilli(6001), map[string]string{"6001": "8", "6000": "8"}, 9},
 	} {
 		var asked atomic.Int64
 		p := startVersion(t, c.version, endsPeer(c.search, &asked))

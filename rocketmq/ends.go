@@ -53,9 +53,9 @@ const exactSearch = 475
 
 // SearchOffset is the offset of the first message stored at that time or
 // later, in the broker's clock and to the millisecond; MaxOffset if there is
-// none. A broker before 5.3.1 gives the message nearest to the millisecond
-// before, and the newest where all are older: so a consumer that starts there
-// may get messages that are older, and skips none.
+// none. Of a broker before 5.3.1 it is that of the message nearest to the
+// millisecond before: a consumer that starts there may get messages that are
+// older, and skips none.
 func (c *Client) SearchOffset(ctx context.Context, mq offset.MessageQueue, at time.Time) (int64, error) {
 	r := request{code: codeSearchOffset, what: "a queue's offset of a time"}
 	ms := at.UnixMilli()
@@ -66,7 +66,7 @@ func (c *Client) SearchOffset(ctx context.Context, mq offset.MessageQueue, at ti
 	err := c.onBroker(ctx, mq.Broker, func(b Broker) (err error) {
 		version := 0
 		if n, version, err = c.endOn(ctx, b, mq, r.with("timestamp", strconv.FormatInt(ms, 10))); err == nil && version < exactSearch {
-			n, _, err = c.endOn(ctx, b, mq, r.with("timestamp", strconv.FormatInt(ms-1, 10)))
+			n, err = c.searchNearest(ctx, b, mq, r, ms)
 		}
 		if err != nil {
 			return err
@@ -75,6 +75,17 @@ func (c *Client) SearchOffset(ctx context.Context, mq offset.MessageQueue, at ti
 		n = max(n, first) // what was deleted is found as well
 		return err
 	})
+	return n, err
+}
+
+// searchNearest asks a broker that gives the message nearest to a time, and of
+// a time behind all messages the newest one, as if there were none behind it.
+func (c *Client) searchNearest(ctx context.Context, b Broker, mq offset.MessageQueue, r request, ms int64) (int64, error) {
+	q, err := c.queueOn(ctx, b, mq)
+	if err != nil || q.LastStored.Before(time.UnixMilli(ms)) {
+		return q.Max, err
+	}
+	n, _, err := c.endOn(ctx, b, mq, r.with("timestamp", strconv.FormatInt(ms-1, 10)))
 	return n, err
 }
 
@@ -106,19 +117,22 @@ func (c *Client) endOn(ctx context.Context, b Broker, mq offset.MessageQueue, r 
 	if err := c.pool.call(ctx, b.Addr, r); err != nil || n > 0 {
 		return n, version, err
 	}
-	return 0, version, c.exists(ctx, b, mq)
+	_, err = c.queueOn(ctx, b, mq)
+	return 0, version, err
 }
 
-// exists makes sure that a broker has a queue.
-func (c *Client) exists(ctx context.Context, b Broker, mq offset.MessageQueue) error {
+// queueOn gives the ends of one queue on a broker. The error wraps
+// offset.ErrNotFound if there is no such queue.
+func (c *Client) queueOn(ctx context.Context, b Broker, mq offset.MessageQueue) (QueueEnds, error) {
 	list, err := c.topicOn(ctx, b, mq.Topic)
 	if err != nil {
-		return err
+		return QueueEnds{}, err
 	}
-	if !slices.ContainsFunc(list, func(q QueueEnds) bool { return q.Queue.QueueID == mq.QueueID }) {
-		return offset.Errorf(offset.ErrNotFound, "the broker %q has no queue %d of the topic %q, but %d others", b.Name, mq.QueueID, mq.Topic, len(list))
+	i := slices.IndexFunc(list, func(q QueueEnds) bool { return q.Queue.QueueID == mq.QueueID })
+	if i < 0 {
+		return QueueEnds{}, offset.Errorf(offset.ErrNotFound, "the broker %q has no queue %d of the topic %q, but %d others", b.Name, mq.QueueID, mq.Topic, len(list))
 	}
-	return nil
+	return list[i], nil
 }
 
 // QueueEnds is where one queue begins and ends.
@@ -126,6 +140,9 @@ type QueueEnds struct {
 	Queue offset.MessageQueue
 	// Min and Max are as MinOffset and MaxOffset give them.
 	Min, Max int64
+	// LastStored is when the newest message was stored, in the broker's clock;
+	// the Unix epoch, or earlier, if there is none.
+	LastStored time.Time
 }
 
 // TopicEnds gives the ends of all queues of a topic, on all masters that are
@@ -180,6 +197,7 @@ func queuesOf(body []byte) (list []QueueEnds, err error) {
 		Queues map[string]struct {
 			Min int64 `json:"minOffset"`
 			Max int64 `json:"maxOffset"`
+			At  int64 `json:"lastUpdateTimestamp"`
 		} `json:"offsetTable"`
 	}
 	if err := unmarshal(body, &stats); err != nil {
@@ -192,7 +210,7 @@ func queuesOf(body []byte) (list []QueueEnds, err error) {
 		if err := json.Unmarshal([]byte(key), &q); err != nil || q.ID == nil || *q.ID < 0 || e.Min < 0 || e.Max < 0 {
 			return nil, damaged("the ends of the queue %q are %d and %d", key, e.Min, e.Max)
 		}
-		list = append(list, QueueEnds{Queue: offset.MessageQueue{QueueID: *q.ID}, Min: e.Min, Max: e.Max})
+		list = append(list, QueueEnds{Queue: offset.MessageQueue{QueueID: *q.ID}, Min: e.Min, Max: e.Max, LastStored: time.UnixMilli(e.At)})
 	}
 	return list, nil
 }

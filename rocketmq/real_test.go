@@ -65,15 +65,15 @@ func (r *realTest) ends(clients ...*Client) {
 	}
 	r.until(func() error { // a name server hears of a topic a little later
 		ends, err := clients[0].TopicEnds(r.Context(), "moss")
-		if got := fmt.Sprint(ends); err == nil && got != "[{{moss bk-north 0} 0 0} {{moss bk-north 1} 0 3} {{moss bk-north 2} 0 0}]" {
+		if got := short(ends); err == nil && got != "moss/bk-north/0 0..0, moss/bk-north/1 0..3, moss/bk-north/2 0..0" {
 			return errors.New(got)
 		}
 		return err
 	})
-	after := time.Now().Add(time.Hour)
+	now := time.Now()
 	for _, c := range clients {
-		r.queue(c, 1, 0, 3, map[time.Time]int64{time.Unix(0, 0): 0, after: map[javaparts.Version]int64{javaparts.RocketMQ5: 3, javaparts.RocketMQ4: 2}[r.version]})
-		r.queue(c, 2, 0, 0, map[time.Time]int64{time.Unix(0, 0): 0, after: 0})
+		r.queue(c, 1, 0, 3, map[time.Time]int64{time.Unix(0, 0): 0, now.Add(time.Millisecond): 3, now.Add(time.Hour): 3})
+		r.queue(c, 2, 0, 0, map[time.Time]int64{time.Unix(0, 0): 0, now: 0})
 		for _, mq := range []offset.MessageQueue{{Topic: "moss", QueueID: 3}, {Topic: "mos"}, {Topic: "moss", Broker: "bk-south"}} {
 			for name, ask := range asks(c) {
 				if n, err := ask(r.Context(), mq); !errors.Is(err, offset.ErrNotFound) {
@@ -85,6 +85,15 @@ func (r *realTest) ends(clients ...*Client) {
 			r.Errorf("the ends of a topic that is not there: %v", err)
 		}
 	}
+}
+
+// short gives ends in one line.
+func short(ends []QueueEnds) string {
+	var list []string
+	for _, e := range ends {
+		list = append(list, fmt.Sprintf("%s/%s/%d %d..%d", e.Queue.Topic, e.Queue.Broker, e.Queue.QueueID, e.Min, e.Max))
+	}
+	return strings.Join(list, ", ")
 }
 
 func asks(e Ends) map[string]func(context.Context, offset.MessageQueue) (int64, error) {
