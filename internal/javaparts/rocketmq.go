@@ -67,7 +67,8 @@ type Broker struct {
 
 // StartBroker starts a broker that registers at a name server, and waits until
 // that knows it. config is laid over the settings of a small broker: any of
-// RocketMQ's properties. Its name is brokerName there, or broker-a.
+// RocketMQ's properties. Its name is brokerName there, or broker-a; with
+// storePathRootDir it starts over the files that are there.
 func StartBroker(tb testing.TB, v Version, at *NameServer, config map[string]string) *Broker {
 	tb.Helper()
 	name := config["brokerName"]
@@ -75,7 +76,9 @@ func StartBroker(tb testing.TB, v Version, at *NameServer, config map[string]str
 		name = "broker-a"
 	}
 	b := &Broker{Name: name, server: server{tb: tb, name: "broker", dir: tb.TempDir()}}
-	b.Store = filepath.Join(b.dir, "store")
+	if b.Store = config["storePathRootDir"]; b.Store == "" {
+		b.Store = filepath.Join(b.dir, "store")
+	}
 	classpath := Classpath(tb, rocketSets[v])
 	var port int
 	b.args = func() []string {
@@ -149,7 +152,7 @@ func (b *Broker) CreateGroup(group string) {
 // rocketArgs are the arguments of a RocketMQ server whose home is dir.
 func rocketArgs(dir, classpath, heap, class, conf string) []string {
 	return []string{
-		heap, "-Drocketmq.home.dir=" + dir, "-Duser.home=" + dir,
+		heap, "-Dfile.encoding=UTF-8", "-Drocketmq.home.dir=" + dir, "-Duser.home=" + dir,
 		"-cp", classpath, class, "-c", conf,
 	}
 }
