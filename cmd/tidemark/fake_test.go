@@ -76,9 +76,9 @@ func (f *fake) begin() {
 
 func (f *fake) enter(ctx context.Context) (func(), error) {
 	f.mu.Lock()
-	if f.down != nil {
+	if err := f.down; err != nil {
 		f.mu.Unlock()
-		return nil, f.down
+		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		f.mu.Unlock()

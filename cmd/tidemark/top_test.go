@@ -110,7 +110,7 @@ func TestTopIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
 		move := func(n int64) {
-			for from := 0; from < 50_000; from += offset.MaxCommits {
+			for from := 0; from < 40_000; from += offset.MaxCommits {
 				var list []offset.Commit
 				for i := range offset.MaxCommits {
 					list = append(list, offset.Commit{Key: key(fmt.Sprintf("g%05d", from+i), "t", "", 0), Offset: n})
