@@ -14,7 +14,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/tidemark-mq/tidemark/adapters/franzgo"
 	"github.com/tidemark-mq/tidemark/client"
@@ -33,6 +32,7 @@ func TestKafka(t *testing.T) {
 		"an operator removes it":               removed,
 		"two share, and one leaves":            rebalanced,
 		"a revoke waits for records":           drained,
+		"thrown out of the group":              thrownOut,
 		"fixed partitions":                     fixed,
 		"a position beyond the end":            beyondTheEnd,
 		"a position that retention has passed": passedByRetention,
@@ -255,6 +255,43 @@ func drained(t *testing.T, s *stand) {
 	}
 }
 
+// A member that Kafka throws out loses its partitions at once; what is done by
+// then is stored all the same, and it joins again by itself.
+func thrownOut(t *testing.T, s *stand) {
+	s.topic(t, "thrown", 1, 20)
+	c := s.consumer(t, franzgo.Config{
+		Group: "thrown", Topics: []string{"thrown"},
+		Store: []client.StoreOption{client.WithPersistInterval(time.Hour)}, // only who loses a partition persists it
+	})
+	records := poll(t, c, 20)
+	for _, r := range records[:12] {
+		r.Done()
+	}
+	member, _ := c.Client().GroupMetadata()
+	s.throwOut(t, "thrown", member)
+	ctx := within(t)
+	for {
+		again, err := c.Poll(ctx)
+		if ctx.Err() != nil {
+			t.Fatal("it did not come back")
+		}
+		if err != nil {
+			continue // that it was thrown out
+		}
+		if again[0].Offset != 12 {
+			t.Errorf("goes on at %d, want 12", again[0].Offset)
+		}
+		break
+	}
+	for _, r := range records { // of the assignment that was lost
+		r.Done()
+	}
+	if err := c.Persist(ctx); err != nil {
+		t.Fatal(err)
+	}
+	s.stored(t, "thrown", all("thrown", 1, 12))
+}
+
 func fixed(t *testing.T, s *stand) {
 	s.topic(t, "fixed", 3, 10)
 	cfg := franzgo.Config{Group: "fixed", Partitions: map[string][]int32{"fixed": {0, 2}}}
@@ -430,38 +467,4 @@ func runWith(t *testing.T, c *franzgo.Consumer, consume func(franzgo.Record)) (s
 	s := &seen{}
 	s.also = consume
 	return s.run(t, c)
-}
-
-// end is the offset that the next message of a partition gets.
-func (s *stand) end(t *testing.T, topic string, partition int32) int64 {
-	t.Helper()
-	p := kmsg.NewListOffsetsRequestTopicPartition()
-	p.Partition, p.Timestamp = partition, -1
-	rt := kmsg.NewListOffsetsRequestTopic()
-	rt.Topic, rt.Partitions = topic, append(rt.Partitions, p)
-	request := kmsg.NewPtrListOffsetsRequest()
-	request.Topics = append(request.Topics, rt)
-	response, err := request.RequestWith(within(t), s.admin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.Topics[0].Partitions[0].Offset
-}
-
-// deleteBefore does what retention does.
-func (s *stand) deleteBefore(t *testing.T, topic string, partition int32, first int64) {
-	t.Helper()
-	p := kmsg.NewDeleteRecordsRequestTopicPartition()
-	p.Partition, p.Offset = partition, first
-	rt := kmsg.NewDeleteRecordsRequestTopic()
-	rt.Topic, rt.Partitions = topic, append(rt.Partitions, p)
-	request := kmsg.NewPtrDeleteRecordsRequest()
-	request.Topics, request.TimeoutMillis = append(request.Topics, rt), 10_000
-	response, err := request.RequestWith(within(t), s.admin)
-	if err == nil {
-		err = kerr.ErrorForCode(response.Topics[0].Partitions[0].ErrorCode)
-	}
-	if err != nil {
-		t.Fatalf("deleting records: %v", err)
-	}
 }
