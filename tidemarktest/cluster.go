@@ -40,8 +40,8 @@ type settings struct {
 
 // WithTimers sets raft's timers by the name of a preset, as tidemarkd's
 // --timers: "lan" (300 ms), the default, or "slow-disk" (1 s), for machines so
-// loaded that leaders change by themselves. Under the race detector the default
-// is twice as long.
+// loaded that leaders change by themselves. Under the race detector both are
+// twice as long.
 func WithTimers(preset string) Option { return func(s *settings) { s.preset = preset } }
 
 // Start founds a cluster of so many nodes and waits until all serve. It ends
@@ -81,7 +81,7 @@ func (c *Cluster) options(opts []Option) []incluster.Option {
 	if err != nil {
 		c.tb.Fatal(err)
 	}
-	return []incluster.Option{func(m *incluster.Member) { m.Config.Timers = timers }}
+	return []incluster.Option{func(m *incluster.Member) { m.Config.Timers = incluster.Slower(timers) }}
 }
 
 // open makes the node of a member, with the address that clients have.

@@ -29,12 +29,12 @@ type crowd struct {
 func newCrowd(t *testing.T, n, process int) *crowd {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	c := &crowd{t: t, cluster: tidemarktest.Start(t, 3)}
+	c := &crowd{t: t, cluster: tidemarktest.Start(t, 3, tidemarktest.WithTimers("slow-disk"))}
 	var cl *client.Client
 	var all sync.WaitGroup
 	for i := range n {
 		if i%process == 0 {
-			cl = c.cluster.Client()
+			cl = c.cluster.Client(client.WithSilence(time.Second)) // a machine full of work is not silent
 		}
 		s, err := client.NewRemoteStore(cl, "billing", client.WithPersistInterval(time.Duration(i%2)*200*time.Millisecond))
 		if err != nil {
@@ -78,7 +78,7 @@ func (c *crowd) goOn(n int64) {
 			behind[i] = one.rounds.Load() + n
 		}
 	}
-	for deadline := time.Now().Add(3 * patience); len(behind) > 0; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(6 * patience); len(behind) > 0; time.Sleep(5 * time.Millisecond) {
 		for i, want := range behind {
 			one := c.consumers[i]
 			if one.rounds.Load() >= want {

@@ -114,7 +114,7 @@ func (c *Cluster) make(name string) *Member {
 		Logger:  hclog.New(&hclog.LoggerOptions{Name: name, Level: hclog.Debug, Output: c.logs}),
 		Version: "test",
 		Dial:    c.Net.Host(name).Dial,
-		Timers:  timers(),
+		Timers:  Slower(node.LAN()),
 	}
 	if c.tcp {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
