@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"sync"
@@ -233,3 +234,45 @@ func (nothingCounted) Connection(bool)     {}
 func (nothingCounted) LeaderChange()       {}
 func (nothingCounted) Persist(PersistRun)  {}
 func (nothingCounted) Fence(string, error) {}
+
+// curious is a log that looks at a store as it is told something.
+type curious struct {
+	slog.Handler
+	look func()
+}
+
+func (c curious) Handle(ctx context.Context, r slog.Record) error { c.look(); return nil }
+
+// TestNothingIsLoggedUnderTheLock: a log that is slow, or that uses the store,
+// does not hold up UpdateOffset.
+func TestNothingIsLoggedUnderTheLock(t *testing.T) {
+	var s OffsetStore
+	looked := 0
+	log := WithStoreLogger(slog.New(curious{slog.NewTextHandler(io.Discard, nil), func() { looked++; s.CloneOffsetTable("") }}))
+	f := newFakeCluster(t, "a:1")
+	remote := f.store(log)
+	s = remote
+	remote.UpdateOffset(mq(0), 5, true)
+	read(t, remote, 0) // what was never read gives way
+	f.state.reset(key(0), 1)
+	remote.UpdateOffset(mq(0), 7, true)
+	_ = remote.Persist(within(t, time.Minute), mq(0)) // fenced
+	if looked != 2 {
+		t.Errorf("a RemoteStore logged %d times", looked)
+	}
+	for _, files := range []map[string][]byte{
+		{"offsets.json.bak": []byte("{\"offsetTable\":{}}")}, // the copy counts
+		{"offsets.json": {0}, "offsets.json.bak": {0}},       // both are moved aside
+	} {
+		looked = 0
+		d := newShelf(t)
+		for name, b := range files {
+			d.write(name, b)
+		}
+		local := d.new(log, WithDamageIgnored())
+		s = local
+		if err := local.Load(); err != nil || looked != 1 {
+			t.Errorf("%v; a LocalFileStore logged %d times", err, looked)
+		}
+	}
+}

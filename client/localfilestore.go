@@ -121,9 +121,9 @@ func (s *LocalFileStore) Load() error {
 	if err != nil {
 		return s.fault("load", err)
 	}
+	s.note(st)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.noteLocked(st)
 	for mq, n := range st.offsets() {
 		if s.table[mq] == nil && n >= 0 && s.keyOf(mq).Validate() == nil {
 			s.table[mq] = &localEntry{value: n, saved: n, isSaved: st.from == st.ours.main}
@@ -148,20 +148,22 @@ func (s *LocalFileStore) moveAside(why error) error {
 		}
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.counts.Damaged += uint64(len(names))
+	s.mu.Unlock()
 	s.set.logger.Warn("damaged files of offsets were moved aside; this consumer begins without offsets",
 		"group", s.key.Group, "cause", why, "moved to", names)
 	return nil
 }
 
-// noteLocked tells what is unusual about the files, once for as long as it is the same.
-func (s *LocalFileStore) noteLocked(st *state) {
+// note tells what is unusual about the files, once for as long as it is the same.
+func (s *LocalFileStore) note(st *state) {
 	if !s.said.news("note", st.note) {
 		return
 	}
 	if st.from != nil && st.from != st.ours.main {
+		s.mu.Lock()
 		s.counts.Fallbacks++
+		s.mu.Unlock()
 	}
 	s.set.logger.Warn("local offsets: "+st.note, "group", s.key.Group)
 }

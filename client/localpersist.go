@@ -115,9 +115,7 @@ func (s *LocalFileStore) write(w *write) error {
 	}
 	st, err := s.files.state()
 	if err == nil {
-		s.mu.Lock()
-		s.noteLocked(st)
-		s.mu.Unlock()
+		s.note(st)
 		err = s.replace(st, w.values)
 	}
 	if err != nil {
@@ -271,9 +269,9 @@ func (s *LocalFileStore) readFile(mq offset.MessageQueue) (int64, error) {
 	if err != nil {
 		return 0, s.readFault(mq, err)
 	}
+	s.note(st)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.noteLocked(st)
 	var n int64
 	has := false
 	if st.from != nil {

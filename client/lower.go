@@ -16,7 +16,12 @@ const maxSets = 64
 func (r *run) sets(ctx context.Context) {
 	var all sync.WaitGroup
 	room := make(chan struct{}, maxSets)
-	for _, it := range r.lowered() {
+	list := r.lowered()
+	for i, it := range list {
+		if ctx.Err() != nil {
+			r.unbegun(list[i:], ctx.Err())
+			break
+		}
 		room <- struct{}{}
 		all.Go(func() {
 			r.lower(ctx, it)

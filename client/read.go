@@ -89,15 +89,20 @@ func (s *RemoteStore) ask(ctx context.Context, mq offset.MessageQueue, r *firstR
 	if err != nil && s.reading.Err() != nil {
 		err = s.readError(mq, errStoreShut)
 	}
+	var given entry
 	s.mu.Lock()
 	if s.reads[mq] == r {
 		delete(s.reads, mq)
 		if err == nil {
-			s.takeLocked(mq, states[0], meta)
+			given = s.takeLocked(mq, states[0], meta)
 		}
 	}
 	s.mu.Unlock()
 	close(r.done)
+	if given.has {
+		s.set.logger.Warn("an offset that was never read gives way to the store's", "queue", s.key(mq).String(),
+			"offset", given.value, "exists", states[0].Exists, "stored", states[0].Position.Offset)
+	}
 	switch {
 	case err != nil:
 		return 0, err
@@ -107,16 +112,15 @@ func (s *RemoteStore) ask(ctx context.Context, mq offset.MessageQueue, r *firstR
 	return states[0].Position.Offset, nil
 }
 
-// takeLocked takes over what a first read found.
-func (s *RemoteStore) takeLocked(mq offset.MessageQueue, st offset.KeyState, meta offset.Meta) {
+// takeLocked takes over what a first read found, and gives what was there before.
+func (s *RemoteStore) takeLocked(mq offset.MessageQueue, st offset.KeyState, meta offset.Meta) (before entry) {
 	e := s.table[mq]
 	if e == nil {
 		e = &entry{}
 		s.table[mq] = e
-	} else if e.has {
-		s.set.logger.Warn("an offset that was never read gives way to the store's",
-			"queue", s.key(mq).String(), "offset", e.value, "exists", st.Exists, "stored", st.Position.Offset)
 	}
+	before = *e
 	e.take(st, meta.Cluster)
 	s.acts.took(meta)
+	return before
 }

@@ -179,9 +179,24 @@ func (r *run) commits(ctx context.Context) {
 		return offset.Key{MessageQueue: a.mq}.Compare(offset.Key{MessageQueue: b.mq})
 	})
 	for len(list) > 0 {
+		if ctx.Err() != nil {
+			r.unbegun(list, ctx.Err())
+			return
+		}
 		n := r.fits(list)
 		r.commit(ctx, list[:n])
 		list = list[n:]
+	}
+}
+
+// unbegun notes that the time was up before a request of these was made. It is
+// quick: the caller is late already.
+func (r *run) unbegun(list []item, ended error) {
+	err := &Error{Op: "persist", Subject: quoted(r.s.group), Leader: r.s.client.Leader(), Err: only(offset.ErrUnreachable, nil, ended)}
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	for _, it := range list {
+		r.fail(it.mq, it.value, err)
 	}
 }
 
