@@ -75,7 +75,10 @@ func (s *session) askBroker(k offset.Key, ask func(context.Context, offset.Messa
 // hold keeps each move within what the broker has, as RocketMQ and Kafka do:
 // behind the end a consumer would wait, before the beginning jump.
 func (e *ends) hold(s *session, m *moves) error {
+	bar := s.bar("asking brokers", len(m.targets))
+	defer bar.Clear()
 	for i := range m.targets {
+		_ = bar.Add(1) // a bar that does not draw is no reason to stop
 		t := &m.targets[i]
 		first, err := s.askBroker(t.Key, e.MinOffset)
 		if err != nil {

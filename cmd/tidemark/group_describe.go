@@ -146,7 +146,10 @@ func (r *groupResult) measure(s *session, ends *ends, states []offset.KeyedState
 		return 0
 	}
 	r.asked, r.Lag = true, new(int64)
+	bar := s.bar("asking brokers", len(r.Keys))
+	defer bar.Clear()
 	for i := range r.Keys {
+		_ = bar.Add(1) // a bar that does not draw is no reason to stop
 		row := &r.Keys[i]
 		end, err := s.askBroker(states[i].Key, ends.MaxOffset)
 		if err != nil {

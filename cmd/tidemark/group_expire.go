@@ -135,8 +135,11 @@ func (c *groupExpireCmd) look(s *session, since time.Time) (*expireResult, offse
 			r.keep(c.Limit)
 		}
 	}
+	count := s.counter("looking at offsets")
+	defer count.Clear()
 	err := s.export(offset.List{What: offset.ListKeys}, func(p offset.Page) error {
 		m = p.Meta
+		_ = count.Add(len(p.Keys)) // a counter that does not draw is no reason to stop
 		for _, k := range p.Keys {
 			if k.Key.Group != g.Group {
 				end()

@@ -82,7 +82,10 @@ func (c *groupResetCmd) moves(s *session, ends *ends) (*moves, error) {
 		return nil, err
 	}
 	m := &moves{acting: c.acting, group: c.Group, what: what, states: states, meta: meta, notes: map[offset.Key]string{}}
+	bar := s.bar("finding offsets", len(states))
+	defer bar.Clear()
 	for _, st := range states {
+		_ = bar.Add(1) // a bar that does not draw is no reason to stop
 		n, note, err := to(st)
 		if err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -232,6 +233,17 @@ func TestResetFromAFileOfEachForm(t *testing.T) {
 	f.tidemark(t, "group", "reset", "g", "--from-file", csv, "--broker", "b2", "--execute").want(t, 0, "moved 1 of 1", "")
 	f.tidemark(t, "group", "reset", "g", "--from-file", csv, "--execute").want(t, 0, "moved 2 of 2", "")
 	if got := f.all(); got != "g/t/b1/0=4\ng/t/b2/0=5\n" {
+		t.Errorf("there is %s", got)
+	}
+	kafka, store := filepath.Join(dir, "kafka.csv"), filepath.Join(dir, "store", "config")
+	write(t, kafka, "t,0,14\nt,1,15\n") // kafka-consumer-groups.sh --export, of one group
+	f.tidemark(t, "group", "reset", "g", "--from-file", kafka, "--execute").want(t, 0, "moved 2 of 2", "")
+	if err := os.MkdirAll(store, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(store, "consumerOffset.json"), `{"offsetTable":{"t@g":{0:24},"t@other":{0:1}}}`)
+	f.tidemark(t, "group", "reset", "g", "--from-file", filepath.Dir(store), "--broker", "b1", "--execute").want(t, 0, "moved 1 of 1", "")
+	if got := f.all(); got != "g/t/0=14\ng/t/1=15\ng/t/b1/0=24\ng/t/b2/0=5\n" {
 		t.Errorf("there is %s", got)
 	}
 	f.tidemark(t, "group", "reset", "g", "--from-file", broken).want(t, exitBadInput, "", "line 1")
