@@ -59,7 +59,7 @@ func (c *fakeCluster) storeOf(cl *Client, opts ...StoreOption) *RemoteStore {
 func read(tb testing.TB, s *RemoteStore, ids ...int32) {
 	tb.Helper()
 	for _, id := range ids {
-		if _, err := s.ReadOffset(within(tb, time.Second), mq(id), ReadFromStore); err != nil && !errors.Is(err, offset.ErrNoOffset) {
+		if _, err := s.ReadOffset(within(tb, time.Minute), mq(id), ReadFromStore); err != nil && !errors.Is(err, offset.ErrNoOffset) {
 			tb.Fatal(err)
 		}
 	}
@@ -68,7 +68,7 @@ func read(tb testing.TB, s *RemoteStore, ids ...int32) {
 // persist persists one queue, which must work.
 func persist(tb testing.TB, s *RemoteStore, id int32) {
 	tb.Helper()
-	if err := s.Persist(within(tb, time.Second), mq(id)); err != nil {
+	if err := s.Persist(within(tb, time.Minute), mq(id)); err != nil {
 		tb.Fatal(err)
 	}
 }
