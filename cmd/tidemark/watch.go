@@ -17,8 +17,8 @@ const (
 	movedPages = 3
 	// mostKnown is how many offsets are remembered, to tell what they move by,
 	// mostMovers how many groups (or queues of one) that have moved.
-	mostKnown = 500_000
-	mostMovers  = 100_000
+	mostKnown  = 500_000
+	mostMovers = 100_000
 )
 
 // watch looks at a cluster again and again. Each look asks each member for its
