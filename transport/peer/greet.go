@@ -109,8 +109,8 @@ func (p *Peer) receive(raw net.Conn) {
 	}
 	raw.SetDeadline(time.Now().Add(p.config.HandshakeTimeout))
 	if err := p.admit(c); err != nil {
+		p.refused(c, err) // before the other side hears of it
 		c.Close()
-		p.refused(c, err)
 		return
 	}
 	raw.SetDeadline(time.Time{})
