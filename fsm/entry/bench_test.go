@@ -156,7 +156,7 @@ func TestBytesAnOffset(t *testing.T) {
 		b, offsets, _ := s.full(t)
 		most := 12.0
 		if b.Len() < 128<<10 {
-			most = 14
+			most = 16
 		}
 		if got := float64(b.Len()) / float64(offsets); got > most {
 			t.Errorf("%s: %.1f bytes an offset in %d bytes; at most %.0f are promised", s.name, got, b.Len(), most)

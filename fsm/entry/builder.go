@@ -9,10 +9,10 @@ import (
 
 // MaxRuns is how many runs of commits or of an act's keys (each a group on one
 // topic of one broker) may come together in an entry. However few queues a run
-// has, it costs the table some 4 µs of processor time where it is new or far, and
-// twice that beside others: so that no Apply takes 50 ms. Only a request that
+// has, it costs the table some 5 µs of processor time where it is new or far, and
+// twice that beside others: so that no Apply comes near 50 ms. Only a request that
 // can't be cut has more, and is then alone.
-const MaxRuns = 5000
+const MaxRuns = 2500
 
 // Builder collects requests into one entry. Each is encoded once, when it is
 // added; Seal only joins the parts. It belongs to one goroutine.

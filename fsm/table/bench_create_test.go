@@ -11,7 +11,7 @@ import (
 )
 
 // namesAnEntry is entry.MaxRuns, which this package can't import.
-const namesAnEntry = 5000
+const namesAnEntry = 2500
 
 // BenchmarkCreate commits one queue each of names that are new, as many as one
 // entry may hold, in no order, beside 10 million queues: the longest entry of

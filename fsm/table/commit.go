@@ -1,6 +1,11 @@
 package table
 
-import "github.com/tidemark-mq/tidemark/offset"
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
 
 // Commit applies a request of commits and appends one verdict for each, in
 // their order. It keeps nothing of c.
@@ -13,10 +18,63 @@ func (t *Table) Commit(c *offset.Commits, out []offset.Verdict) []offset.Verdict
 			mode = fence
 		}
 	}
-	for i := range c.Topics {
-		out = t.commitTopic(&c.Topics[i], mode, out)
+	if t.sequence(c.Topics) {
+		out = t.commitInOrder(c, mode, out)
+	} else {
+		for i := range c.Topics {
+			out = t.commitTopic(&c.Topics[i], mode, out)
+		}
 	}
 	t.hand.close()
+	return out
+}
+
+// sequenceFrom is how many runs of commits are worth being put in order.
+const sequenceFrom = 256
+
+// sequence finds in which order the runs of a request are best applied: that of
+// their names, for what is next to one another in the trees is mostly so in
+// memory too. It reports false where they are in that order already, or few.
+// Runs of the same names stay in theirs, so that the outcome is the same.
+func (t *Table) sequence(list []offset.TopicCommits) bool {
+	if len(list) < sequenceFrom || slices.IsSortedFunc(list, compareRuns) {
+		return false
+	}
+	t.order = t.order[:0]
+	at := 0
+	for i := range list {
+		t.order = append(t.order, turn{&list[i], at})
+		at += len(list[i].Queues)
+	}
+	slices.SortStableFunc(t.order, func(a, b turn) int { return compareRuns(*a.run, *b.run) })
+	return true
+}
+
+// turn is a run of commits, and where its verdicts belong.
+type turn struct {
+	run *offset.TopicCommits
+	at  int
+}
+
+func compareRuns(a, b offset.TopicCommits) int {
+	if c := strings.Compare(a.Group, b.Group); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.Topic, b.Topic); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Broker, b.Broker)
+}
+
+// commitInOrder goes by t.order; the verdicts are in that of the request.
+func (t *Table) commitInOrder(c *offset.Commits, mode commitMode, out []offset.Verdict) []offset.Verdict {
+	from, n := len(out), c.Count()
+	out = slices.Grow(out, n)[:from+n]
+	for _, x := range t.order {
+		at := from + x.at
+		t.commitTopic(x.run, mode, out[at:at:at+len(x.run.Queues)])
+	}
+	clear(t.order) // the request is not kept
 	return out
 }
 

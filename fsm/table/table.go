@@ -39,6 +39,8 @@ type Table struct {
 	step int
 	// hand is the run that commits and Sets work with.
 	hand run
+	// order is the memory of sequence.
+	order []turn
 }
 
 // New returns an empty table of a cluster, at index 0 and format level 1,
