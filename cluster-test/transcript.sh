@@ -107,9 +107,9 @@ t 0 version
 t 0 man
 for shell in bash zsh fish; do t 0 completion "$shell"; done
 t 0 cluster status
-t 0 check health
-t 0 check performance
-t "0 5" check disk "$work" # it says what is wrong with a slow one
+t "0 5" check health # on a slow machine it says so
+t "0 5" check performance
+t "0 5" check disk "$work"
 t 0 top --once --interval 200ms
 t 0 import "$work/consumerOffset.json"
 t 0 import "$work/consumerOffset.json" --execute
