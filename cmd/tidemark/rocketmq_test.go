@@ -171,3 +171,12 @@ func TestCodesOfBrokers(t *testing.T) {
 		}
 	}
 }
+
+// TestDiffLeavesTheBrokersOwnGroups out on both sides, unless told to compare them.
+func TestDiffLeavesTheBrokersOwnGroups(t *testing.T) {
+	f := newFake()
+	f.brokers = &fakeBrokers{held: map[string]string{"bk": `{"offsetTable":{"t@g":{0:5},"half@CID_RMQ_SYS_TRANS":{0:7}}}`}}
+	f.set(t, 5, key("g", "t", "bk", 0), key("CID_RMQ_SYS_REVIVE_GROUP", "t", "bk", 0))
+	f.tidemark(t, "rocketmq", "diff", "bk:10911").want(t, 0, "1 the same, 0 different, 0 only at the broker, 0 only in the cluster", "")
+	f.tidemark(t, "rocketmq", "diff", "bk:10911", "--system").want(t, exitPartial, "1 the same, 0 different, 1 only at the broker, 1 only in the cluster", "2 offsets")
+}
