@@ -32,13 +32,17 @@ func newHTTP(set settings) *http.Client {
 	}
 	t.Protocols.SetUnencryptedHTTP2(true)
 	// A connection that has died without a word is found out, and not used again.
-	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: unaryPing, PingTimeout: unaryPing}
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: unaryQuiet, PingTimeout: unaryPing}
 	return &http.Client{Transport: t}
 }
 
-// unaryPing is after how long without a frame the other side of a connection is
-// asked for a sign of life, and how long that is awaited.
-const unaryPing = time.Second
+// unaryQuiet is after how long without a frame the other side of a connection is
+// asked for a sign of life, unaryPing how long that is awaited: longer than a
+// busy machine takes, since a call that must not be sent twice ends with it.
+const (
+	unaryQuiet = time.Second
+	unaryPing  = 5 * time.Second
+)
 
 // callOptions are those of every unary call.
 func callOptions() []connect.ClientOption {
