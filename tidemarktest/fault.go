@@ -60,7 +60,9 @@ func Delay(d time.Duration) Fault { return Fault{delay: d} }
 //
 // A client repeats by itself, within its caller's deadline, what can be
 // repeated. To see an error come out of it, let calls fail Always, and give the
-// caller a short deadline; to see that nothing comes out of it, let one fail.
+// caller a short deadline; it is offset.ErrOutcomeUnknown where that comes
+// between a send and its refusal. To see that nothing comes out of it, let one
+// fail.
 // A connection that breaks takes along the other calls that are on it.
 func (c *Cluster) FailNext(n int, call Call, fault Fault) { c.failures.add(n, call, fault) }
 

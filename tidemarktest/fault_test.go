@@ -48,7 +48,9 @@ func TestFailNext(t *testing.T) {
 				d = short()
 			}
 			err := s.Persist(within(t, d), mq)
-			if !errors.Is(err, x.want) || x.want == nil && err != nil {
+			// Where the deadline comes between a send and its answer, the outcome is unknown.
+			between := x.n == tidemarktest.Always && errors.Is(err, offset.ErrOutcomeUnknown)
+			if !between && !errors.Is(err, x.want) || x.want == nil && err != nil {
 				t.Errorf("persisting: %v; want %v", err, x.want)
 			}
 			if v, ok := c.Offsets("billing")[mq]; ok != x.stored || ok && v != 7 {
