@@ -199,7 +199,7 @@ func TestADamagedFolderIsNotOpened(t *testing.T) {
 func TestOpenEndsWithItsContext(t *testing.T) {
 	dir := t.TempDir()
 	const any = "127.0.0.1:0"
-	_, err := embedded.Open(within(t, 500*time.Millisecond), dir, embedded.WithListen(any, any), embedded.WithJoin())
+	_, err := embedded.Open(within(t, 2*time.Second), dir, embedded.WithListen(any, any), embedded.WithJoin())
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "waits for its cluster") {
 		t.Errorf("a node that nobody adds: %v", err)
 	}

@@ -165,15 +165,16 @@ func TestReadsFailInMemory(t *testing.T) {
 	s.Memory().Reset("billing", queue(0), 7)
 	for _, x := range []struct {
 		fault tidemarktest.Fault
+		time  time.Duration
 		want  error
 	}{
-		{tidemarktest.Refuse(offset.ErrNoLeader), offset.ErrNoLeader},
-		{tidemarktest.LoseCall(), offset.ErrUnreachable},
-		{tidemarktest.LoseAnswer(), offset.ErrUnreachable},
-		{tidemarktest.Delay(patience), context.DeadlineExceeded},
+		{tidemarktest.Refuse(offset.ErrNoLeader), patience, offset.ErrNoLeader},
+		{tidemarktest.LoseCall(), patience, offset.ErrUnreachable},
+		{tidemarktest.LoseAnswer(), patience, offset.ErrUnreachable},
+		{tidemarktest.Delay(time.Hour), 10 * time.Millisecond, context.DeadlineExceeded},
 	} {
 		s.Memory().FailNext(1, tidemarktest.Fetch, x.fault)
-		v, err := s.ReadOffset(within(t, 10*time.Millisecond), queue(0), client.ReadFromStore)
+		v, err := s.ReadOffset(within(t, x.time), queue(0), client.ReadFromStore)
 		if v != 0 || !errors.Is(err, x.want) || errors.Is(err, offset.ErrNoOffset) {
 			t.Errorf("%d, %v; want %v", v, err, x.want)
 		}
