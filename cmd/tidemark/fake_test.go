@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -237,6 +238,7 @@ func (f *fake) Status(ctx context.Context, addr string) (st offset.Status, err e
 	}
 	r := f.table.Root()
 	st.Import, st.Groups, st.Queues, st.DigestIndex = r.Import(), r.Groups(), r.Queues(), r.Index()
+	st.Members = slices.Clone(st.Members) // callers ask at once, and alter writes
 	if f.alter != nil {
 		f.alter(addr, &st)
 	}
