@@ -52,7 +52,16 @@ func TestTrapHeartbeatBesideTheMainLoop(t *testing.T) {
 		pretender := c.Followers(leader)[0]
 		id, term := pretender.ID(), leader.Status().Term+10
 		pretender.Kill()
-		beat := func() { heartbeat(t, c, pretender.Name, id, meta.Cluster, leader, term) }
+		p, end := pretend(t, c, pretender.Name, id, meta.Cluster)
+		defer end()
+		c.Until("the leader has let go of the one that was killed", func() bool {
+			conn, err := p.DialRaft(within(t, time.Second), leader.ID(), leader.Config.AdvertisePeer)
+			if err == nil {
+				conn.Close()
+			}
+			return err == nil
+		})
+		beat := func() { heartbeat(t, p, pretender.Name, id, leader, term) }
 		hook.Store(&beat)
 		leader.Commit(within(t, time.Second), incluster.Key("g", 1), 2, 0, meta.Cluster)
 		leader.Stop()
@@ -81,26 +90,27 @@ func TestTrapHeartbeatBesideTheMainLoop(t *testing.T) {
 	})
 }
 
-// heartbeat sends the leader one of a later term, as if from the member id.
-func heartbeat(t *testing.T, c *incluster.Cluster, host, id string, cluster offset.ClusterID, leader *incluster.Member, term uint64) {
+// pretend runs the raft port of the member id, on its host, until end.
+func pretend(t *testing.T, c *incluster.Cluster, host, id string, cluster offset.ClusterID) (p *peer.Peer, end func()) {
 	l, err := c.Net.Host(host).Listen(":9")
 	if err != nil {
-		t.Error(err)
-		return
+		t.Fatal(err)
 	}
-	p, err := peer.New(peer.Config{
+	p, err = peer.New(peer.Config{
 		Listener: l, Dial: c.Net.Host(host).Dial, ID: id, Handler: nobody{},
 		Cluster: func() offset.ClusterID { return cluster },
 	})
 	if err != nil {
-		t.Error(err)
-		return
+		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { p.Run(ctx) })
-	defer running.Wait()
-	defer cancel()
+	return p, func() { cancel(); running.Wait() }
+}
+
+// heartbeat sends the leader one of a later term, as if from the member id.
+func heartbeat(t *testing.T, p *peer.Peer, host, id string, leader *incluster.Member, term uint64) {
 	trans := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: dialOnly{p, leader.ID(), make(chan struct{})}, MaxPool: 1, Timeout: time.Second, Logger: hclog.NewNullLogger(),
 	})
