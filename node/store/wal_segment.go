@@ -125,11 +125,26 @@ func (s *segment) torn() bool {
 	for at := s.end; at < rest; {
 		next := min((at/sectorBytes+1)*sectorBytes, rest)
 		if len(bytes.Trim(s.data[at:min(next, len(s.data))], "\x00")) == 0 {
-			return true // a sector is missing in the middle
+			return !s.wholeFrom(next, rest) // a sector is missing in the middle
 		}
 		at = next
 	}
 	return !s.complete(rest) && s.cutShort(rest)
+}
+
+// wholeFrom tells whether a whole batch begins within the sectors from a place on,
+// which is so only if the one before it had been written to its end. Where the
+// frames begin is not known there, so every place is tried that a commit frame
+// may stand before.
+func (s *segment) wholeFrom(from, rest int) bool {
+	for at := from; at < rest; at += frameHeadLen {
+		if kind, _, next := readFrame(s.data, at); kind == frameCommit {
+			if _, _, entries, ok := readBatch(s.data, next, next); ok && len(entries) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // complete tells whether the batch is there to its end, which is its sum: by the

@@ -271,6 +271,37 @@ func TestTornBatch(t *testing.T) {
 	}
 }
 
+// TestMissingSectorUnderWholeBatches: a sector that reads as zeros is what a crash
+// leaves of the last batch only. Where a whole batch follows, what is missing was
+// acknowledged.
+func TestMissingSectorUnderWholeBatches(t *testing.T) {
+	onlyOn(t, LogWAL, "needs segments")
+	dir := storeDir(t)
+	s := open(t, Config{Dir: dir})
+	for i := uint64(1); i <= 60; i++ {
+		must(t, s.Log().StoreLogs(entries(i, i, 1)))
+	}
+	must(t, s.Close())
+	path := segmentFiles(t, dir)[0]
+	good, err := os.ReadFile(path)
+	must(t, err)
+	sectors := len(bytes.TrimRight(good, "\x00")) / sectorBytes
+	for k := range sectors {
+		bad := slices.Clone(good)
+		clear(bad[k*sectorBytes : (k+1)*sectorBytes])
+		must(t, os.WriteFile(path, bad, 0o600))
+		if s, err := Open(Config{Dir: dir}); err == nil {
+			last, _ := s.Log().LastIndex()
+			_ = s.Close()
+			t.Fatalf("sector %d of %d lost: opened, and the log ends at %d of 60", k, sectors, last)
+		} else if !errors.Is(err, offset.ErrDamaged) {
+			t.Fatalf("sector %d: %v", k, err)
+		}
+	}
+	must(t, os.WriteFile(path, good, 0o600))
+	must(t, open(t, Config{Dir: dir}).Close())
+}
+
 // seedOf draws a seed that is printed if the test fails.
 func seedOf(t testing.TB) uint64 {
 	seed := rand.Uint64()
