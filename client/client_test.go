@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -289,6 +290,25 @@ func TestInvalidRequestIsNotSent(t *testing.T) {
 		}
 		if n := len(f.net.dialled()); n != 0 {
 			t.Fatalf("%d connections for requests that are invalid", n)
+		}
+	})
+}
+
+// TestRequestThatIsTooLargeIsToldAtOnce: that it was never sent is no reason to
+// look for another node until the deadline.
+func TestRequestThatIsTooLargeIsToldAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		c := f.client()
+		keys := make([]offset.Key, offset.MaxCommits)
+		for i := range keys {
+			keys[i] = key(int32(i))
+			keys[i].Topic = strings.Repeat("t", offset.MaxName)
+		}
+		_, _, err := c.Fetch(within(t, time.Second), offset.ReadAt{}, keys...)
+		e := (*Error)(nil)
+		if !errors.As(err, &e) || e.Attempts != 1 || !errors.Is(err, offset.ErrInvalid) || errors.Is(err, offset.ErrUnreachable) {
+			t.Fatalf("got %v", err)
 		}
 	})
 }

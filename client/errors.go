@@ -101,10 +101,11 @@ func unsent(err error) bool {
 	return errors.As(err, &d)
 }
 
-// broken tells whether err is this side's finding and no answer of a server.
+// broken tells whether err is this side's finding on a connection and no answer of
+// a server. That a request is too large for a message no other connection changes.
 func broken(err error) bool {
 	e, d := (*conn.Error)(nil), (*dialError)(nil)
-	return errors.As(err, &e) || errors.As(err, &d)
+	return errors.As(err, &e) && !errors.Is(err, offset.ErrInvalid) || errors.As(err, &d)
 }
 
 // only wraps sentinel with the words of cause, and with the context's error if

@@ -140,3 +140,30 @@ func TestLocalReadOfAHungDiskIsNeverNone(t *testing.T) {
 		close(d.hangs)
 	})
 }
+
+// TestLocalLateUpdateToBrokerTakesNothingBack: a call that was given up while
+// the disk hung does not lay its offset over what the application said since.
+func TestLocalLateUpdateToBrokerTakesNothingBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newShelf(t)
+		d := &hungDisk{hangs: make(chan struct{})}
+		s := f.new(withDisk(d))
+		q := bk("b", 0)
+		s.UpdateOffset(q, 4, true)
+		err := within300(t, "UpdateConsumeOffsetToBroker", func(ctx context.Context) error {
+			go func() {
+				synctest.Wait() // the call waits for the disk
+				s.UpdateOffset(q, 10, true)
+			}()
+			return s.UpdateConsumeOffsetToBroker(ctx, q, 5, false)
+		})
+		if !errors.Is(err, offset.ErrOutcomeUnknown) {
+			t.Error(err)
+		}
+		wantRead(t, s, q, ReadFromMemory, 10)
+		close(d.hangs)
+		synctest.Wait()
+		persistAll(t, s)
+		f.holds("offsets.json", map[offset.MessageQueue]int64{q: 10})
+	})
+}

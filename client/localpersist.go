@@ -149,11 +149,7 @@ func (s *LocalFileStore) gather(pick func(offset.MessageQueue) bool, one *QueueE
 		}
 	}
 	if one != nil {
-		e := s.table[one.Queue]
-		if e != nil {
-			e.value = one.Offset
-		}
-		w.add(s.keyOf(one.Queue), e, one.Offset, true)
+		w.add(s.keyOf(one.Queue), s.table[one.Queue], one.Offset, true)
 	}
 	return w
 }
