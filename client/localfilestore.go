@@ -198,15 +198,16 @@ func (s *LocalFileStore) update(mq offset.MessageQueue, next int64, increaseOnly
 	}
 }
 
-// force takes an offset into memory, whatever is there.
-func (s *LocalFileStore) force(mq offset.MessageQueue, next int64) {
+// force takes an offset into memory, whatever is there; where nothing is, only
+// if so told.
+func (s *LocalFileStore) force(mq offset.MessageQueue, next int64, absent bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e := s.table[mq]; e != nil {
 		e.value = next
-		return
+	} else if absent {
+		s.table[mq] = &localEntry{value: next}
 	}
-	s.table[mq] = &localEntry{value: next}
 }
 
 // RemoveOffset drops one queue from memory, persisted or not; what the file

@@ -45,8 +45,8 @@ func (s *LocalFileStore) UpdateConsumeOffsetToBroker(ctx context.Context, mq off
 	if next < 0 {
 		return s.fault("persist", offset.Errorf(offset.ErrInvalid, "offset %d is negative", next))
 	}
+	s.force(mq, next, oneway)
 	if oneway {
-		s.force(mq, next)
 		return nil
 	}
 	return s.save(ctx, func(offset.MessageQueue) bool { return false }, &QueueError{Queue: mq, Offset: next})
