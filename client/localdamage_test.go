@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -243,4 +245,26 @@ func TestLocalTooLarge(t *testing.T) {
 	if _, err := s.ReadOffset(context.Background(), bk("b", 7), ReadFromStore); !errors.Is(err, offset.ErrDamaged) || !strings.Contains(err.Error(), "at most 10 are read") {
 		t.Errorf("error is %v", err)
 	}
+}
+
+// deafDisk is a disk that no file can be read from for now: no descriptor is left, say.
+type deafDisk struct{ realDisk }
+
+func (deafDisk) read(path string, _ int64) ([]byte, error) {
+	return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EMFILE}
+}
+
+// TestLocalUnreadIsNotIgnored: a disk that does not give a file is no reason to
+// begin without its offsets, also where damage is.
+func TestLocalUnreadIsNotIgnored(t *testing.T) {
+	f := newShelf(t)
+	f.put("C36.offsets.json.bak", "offsets.json")
+	s := f.new(WithDamageIgnored(), withDisk(deafDisk{}))
+	if err := s.Load(); !errors.Is(err, offset.ErrDamaged) || !strings.Contains(err.Error(), syscall.EMFILE.Error()) {
+		t.Errorf("error is %v", err)
+	}
+	if got := strings.Join(f.names(), " "); got != "offsets.json" || s.Stats().Damaged != 0 {
+		t.Errorf("the folder holds %s, %+v", got, s.Stats())
+	}
+	wantRead(t, f.load(), bk("bk-north", 0), ReadFromMemory, 500)
 }

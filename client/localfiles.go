@@ -52,6 +52,12 @@ func (f *localFile) good() bool { return f.there && f.err == nil }
 // bytes tells whether there is something in a damaged file that must be kept.
 func (f *localFile) bytes() bool { return f.err != nil && (f.data == nil || len(f.data) > 0) }
 
+// unread tells whether the system did not give the file, so that it may be good.
+func (f *localFile) unread() bool {
+	fault := (*fs.PathError)(nil)
+	return errors.As(f.err, &fault)
+}
+
 // look reads one file. One that can't be read is damaged: nothing is known of
 // what is in it.
 func (l *localFiles) look(name string) *localFile {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/tidemark-mq/tidemark/offset"
@@ -135,7 +136,11 @@ func (s *LocalFileStore) Load() error {
 // moveAside renames the files that are not good, for the reason found.
 func (s *LocalFileStore) moveAside(why error) error {
 	var names []string
-	for _, f := range s.files.damagedFiles() {
+	list := s.files.damagedFiles()
+	if i := slices.IndexFunc(list, (*localFile).unread); i >= 0 {
+		return offset.Errorf(offset.ErrDamaged, "%s; nothing was changed, since it may be good: see to the disk, or move it away", describeFile(list[i]))
+	}
+	for _, f := range list {
 		to, err := s.files.aside(f)
 		if err != nil {
 			return err

@@ -25,7 +25,8 @@ func WithLocalDir(dir string) StoreOption { return func(s *storeSettings) { s.di
 
 // WithDamageIgnored lets Load go on where no file is good: they are moved
 // aside under a name with the time, one warning is logged, StoreStats.Damaged
-// counts them, and the consumer begins without offsets.
+// counts them, and the consumer begins without offsets. A file that the system
+// does not give, for want of a permission say, ends Load all the same.
 func WithDamageIgnored() StoreOption { return func(s *storeSettings) { s.ignoreDamage = true } }
 
 // localFolder gives the folder of all LocalFileStores.
