@@ -49,19 +49,36 @@ func (n *Node) admitCommits(p auth.Principal, c *offset.Commits) error {
 
 // commit proposes, a large request in parts. A commit for another cluster is
 // proposed as well: that it is fenced is said once applied, never before.
-func (r *replica) commit(ctx context.Context, p auth.Principal, c *offset.Commits) (all judged, err error) {
-	for i, part := range parts(c) {
-		got, err := r.proposer.propose(ctx, entry.Request{Principal: p.Name, From: p.From, Commits: part})
+func (r *replica) commit(ctx context.Context, p auth.Principal, c *offset.Commits) (judged, error) {
+	request := entry.Request{Principal: p.Name, From: p.From, Commits: c}
+	if list := parts(c); len(list) > 1 {
+		return r.commitParts(ctx, request, list)
+	}
+	got, err := r.proposer.propose(ctx, request)
+	if err != nil {
+		return judged{}, err
+	}
+	r.counts.commits.Add(uint64(len(got.answer.Verdicts)))
+	return judged{got.answer.Verdicts, r.metaAt(got)}, nil
+}
+
+// commitParts proposes one part after another. The bounds are those of the whole
+// request, and hold before the first.
+func (r *replica) commitParts(ctx context.Context, whole entry.Request, list []*offset.Commits) (all judged, err error) {
+	if entry.Size(&whole) > offset.MaxRequest {
+		return judged{}, errTooLarge
+	}
+	asked := &whole
+	for i, part := range list {
+		request := whole
+		request.Commits = part
+		got, err := r.proposer.proposePart(ctx, request, asked)
 		if err != nil {
 			return judged{}, r.partly(uint32(i), err)
 		}
 		r.counts.commits.Add(uint64(len(got.answer.Verdicts)))
-		all.meta = r.metaAt(got)
-		if i == 0 {
-			all.verdicts = got.answer.Verdicts
-		} else {
-			all.verdicts = append(all.verdicts, got.answer.Verdicts...)
-		}
+		all = judged{append(all.verdicts, got.answer.Verdicts...), r.metaAt(got)}
+		asked = nil
 	}
 	return all, nil
 }

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/fsm/entry"
 	"github.com/tidemark-mq/tidemark/internal/incluster"
 	"github.com/tidemark-mq/tidemark/node"
 	"github.com/tidemark-mq/tidemark/offset"
@@ -65,6 +67,52 @@ func TestQuotas(t *testing.T) {
 	}
 	if _, _, err := m.Commit(within(t, time.Second), offset.Key{Group: "d", MessageQueue: offset.MessageQueue{Topic: "t"}}, 1, state.Epoch, meta.Cluster); err != nil {
 		t.Errorf("after a removal there is room: %v", err)
+	}
+}
+
+// TestBoundsOfACutRequest: a request that travels in several entries is refused
+// before the first of them, and not half way, where resending would never help.
+func TestBoundsOfACutRequest(t *testing.T) {
+	const names = entry.MaxRuns + 500
+	c := incluster.Start(t, 1, func(m *incluster.Member) { m.Config.Limits = node.Limits{Queues: entry.MaxRuns + 1} })
+	m := c.Members[0]
+	request := func(n int, topic func(i int) string) *offset.Commits {
+		all := &offset.Commits{Cluster: m.Status().Meta.Cluster}
+		for i := range n {
+			all.Topics = append(all.Topics, offset.TopicCommits{Group: "g", Topic: topic(i), Queues: []offset.QueueCommit{{Offset: 1}}})
+		}
+		return all
+	}
+	short := func(i int) string { return fmt.Sprint("t", i) }
+	long := func(i int) string {
+		if i < entry.MaxRuns {
+			return short(i)
+		}
+		random := rand.New(rand.NewPCG(uint64(i), 0))
+		name := make([]byte, offset.MaxName)
+		for j := range name {
+			name[j] = byte('a' + random.IntN(26))
+		}
+		return string(name)
+	}
+	for name, x := range map[string]struct {
+		request *offset.Commits
+		want    error
+	}{
+		"too many queues": {request(names, short), offset.ErrLimit},
+		"too large":       {request(2*entry.MaxRuns, long), offset.ErrInvalid},
+	} {
+		_, _, err := m.Node().Commit(within(t, incluster.Patience), incluster.Operator, x.request)
+		if !errors.Is(err, x.want) || errors.Is(err, offset.ErrOutcomeUnknown) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n := m.Status().Queues; n != 0 {
+		t.Errorf("%d queues of refused requests", n)
+	}
+	verdicts, _, err := m.Node().Commit(within(t, incluster.Patience), incluster.Operator, request(entry.MaxRuns+1, short))
+	if n := m.Status().Queues; err != nil || len(verdicts) != entry.MaxRuns+1 || n != entry.MaxRuns+1 {
+		t.Errorf("%d verdicts, %d queues, %v", len(verdicts), n, err)
 	}
 }
 

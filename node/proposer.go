@@ -19,9 +19,15 @@ const maxWaitingBytes = 64 << 20
 // errDropped is what a request gets that was never proposed.
 var errDropped = offset.Errorf(offset.ErrBusy, "the deadline passed before the request was proposed; nothing was changed, send it again")
 
+// errTooLarge refuses a request before anything of it is proposed.
+var errTooLarge = offset.Errorf(offset.ErrInvalid, "the request takes more than %d bytes of the log; send fewer keys at a time", offset.MaxRequest)
+
 // proposal is one request on its way into the log.
 type proposal struct {
 	request entry.Request
+	// asked is what the quota is asked about: the request; see proposePart for one
+	// that is cut.
+	asked *entry.Request
 	// size is what it takes of an entry, at most.
 	size int
 	// state says who has it; see the constants.
@@ -120,8 +126,21 @@ func newProposer(c *Config, cluster offset.ClusterID, state *machine, counts *co
 // then is not done, anything else is unknown. It does not authorize.
 func (p *proposer) propose(ctx context.Context, r entry.Request) (outcome, error) {
 	o := &proposal{request: r, size: entry.Size(&r), done: make(chan outcome, 1)}
+	o.asked = &o.request
+	return p.decide(ctx, o)
+}
+
+// proposePart has a part of a request decided that is cut. The whole comes with
+// the first part, and nil with the others: the quota is asked once, about all of
+// it, so that it refuses no part after another was applied.
+func (p *proposer) proposePart(ctx context.Context, part entry.Request, whole *entry.Request) (outcome, error) {
+	return p.decide(ctx, &proposal{request: part, asked: whole, size: entry.Size(&part), done: make(chan outcome, 1)})
+}
+
+// decide is the way of one proposal.
+func (p *proposer) decide(ctx context.Context, o *proposal) (outcome, error) {
 	if o.size > offset.MaxRequest {
-		return outcome{}, offset.Errorf(offset.ErrInvalid, "the request takes more than %d bytes of the log; send fewer keys at a time", offset.MaxRequest)
+		return outcome{}, errTooLarge
 	}
 	if err := p.enqueue(o); err != nil {
 		return outcome{}, err
@@ -256,9 +275,11 @@ func (p *proposer) take(o *proposal) {
 	if !o.state.CompareAndSwap(waiting, taken) {
 		return
 	}
-	if err := p.quota.admit(&o.request); err != nil {
-		o.tell(outcome{err: err})
-		return
+	if o.asked != nil {
+		if err := p.quota.admit(o.asked); err != nil {
+			o.tell(outcome{err: err})
+			return
+		}
 	}
 	p.add(o)
 }
