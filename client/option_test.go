@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -147,6 +148,22 @@ func TestNoSettingIsTheDefault(t *testing.T) {
 	s := settleStore(settings{}, []StoreOption{nil, WithPersistTimeout(0), WithStoreClock(nil), WithStoreLogger(nil), WithFirstPersist(0)})
 	if s.timeout != 5*time.Second || s.interval != time.Second || s.first != time.Second || s.clock == nil || s.logger == nil {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestNoSettingOfAQueueIsTheDefault: of a ProcessQueue likewise.
+func TestNoSettingOfAQueueIsTheDefault(t *testing.T) {
+	want := NewProcessQueue[int](nil).set
+	got := NewProcessQueue[int](WithMaxSpan(0), WithMaxMessages(-1), WithCapacity(0), WithConsumeTimeout(0), WithPullTimeout(-1), WithQueueClock(nil), WithCommitTo(nil, mq(0))).set
+	got.mq = want.mq
+	if got != want || got.maxSpan != 2000 || got.maxMessages != 1000 || got.capacity != 65536 || got.consumeTime != 15*time.Minute || got.pullTime != 120*time.Second || got.clock == nil {
+		t.Errorf("%+v; want %+v", got, want)
+	}
+}
+
+func TestAStoreNeedsAClient(t *testing.T) {
+	if _, err := NewRemoteStore(nil, "billing"); !errors.Is(err, offset.ErrInvalid) {
+		t.Errorf("error is %v", err)
 	}
 }
 

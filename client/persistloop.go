@@ -66,11 +66,9 @@ func StartPersistLoop(store OffsetStore, c PersistLoopConfig) (*PersistLoop, err
 }
 
 func (c PersistLoopConfig) withDefaults() PersistLoopConfig {
-	for at, standard := range map[*time.Duration]time.Duration{&c.First: time.Second, &c.Interval: time.Second, &c.Timeout: 5 * time.Second} {
-		if *at <= 0 {
-			*at = standard
-		}
-	}
+	c.First = positive(c.First, time.Second)
+	c.Interval = positive(c.Interval, time.Second)
+	c.Timeout = positive(c.Timeout, persistTimeout)
 	if c.Clock == nil {
 		c.Clock = realClock{}
 	}

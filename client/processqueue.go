@@ -48,7 +48,8 @@ type ProcessQueue[M any] struct {
 	pulled    time.Time
 }
 
-// QueueOption changes one setting of a ProcessQueue. A nil one changes nothing.
+// QueueOption changes one setting of a ProcessQueue. A nil one changes nothing,
+// and one that sets nothing, or less than that, is the default.
 type QueueOption func(*queueSettings)
 
 type queueSettings struct {
@@ -98,17 +99,27 @@ func WithQueueClock(c Clock) QueueOption { return func(s *queueSettings) { s.clo
 
 // NewProcessQueue returns an empty queue.
 func NewProcessQueue[M any](opts ...QueueOption) *ProcessQueue[M] {
-	q := &ProcessQueue[M]{set: queueSettings{
-		maxSpan: 2000, maxMessages: 1000, capacity: 1 << 16,
-		consumeTime: 15 * time.Minute, pullTime: 2 * time.Minute, clock: realClock{},
-	}}
+	q := &ProcessQueue[M]{}
 	for _, o := range opts {
 		if o != nil {
 			o(&q.set)
 		}
 	}
+	q.set.fill()
 	q.pulled = q.set.clock.Now()
 	return q
+}
+
+// fill puts defaults where an option has set nothing that can be used.
+func (s *queueSettings) fill() {
+	s.maxSpan = positive(s.maxSpan, 2000)
+	s.maxMessages = positive(s.maxMessages, 1000)
+	s.capacity = positive(s.capacity, 1<<16)
+	s.consumeTime = positive(s.consumeTime, 15*time.Minute)
+	s.pullTime = positive(s.pullTime, 2*time.Minute)
+	if s.clock == nil {
+		s.clock = realClock{}
+	}
 }
 
 // Put takes messages that were fetched, all or none. One whose offset is in

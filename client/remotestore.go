@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/tidemark-mq/tidemark/offset"
@@ -68,6 +67,9 @@ var _ OffsetStore = (*RemoteStore)(nil)
 func NewRemoteStore(c *Client, group string, opts ...StoreOption) (*RemoteStore, error) {
 	if err := offset.ValidateName("group", group, false); err != nil {
 		return nil, err
+	}
+	if c == nil {
+		return nil, offset.Errorf(offset.ErrInvalid, "a RemoteStore needs a Client; make one by New")
 	}
 	s := &RemoteStore{
 		client:  c,
@@ -179,7 +181,7 @@ func (s *RemoteStore) open(op string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return fmt.Errorf("%s: %w", op, errStoreShut)
+		return &Error{Op: op, Subject: quoted(s.group), Leader: s.client.Leader(), Err: errStoreShut}
 	}
 	return nil
 }

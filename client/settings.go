@@ -57,24 +57,24 @@ func (s *settings) fill(defaults settings) {
 	if s.dial == nil {
 		s.dial = defaults.dial
 	}
-	if s.dialTime <= 0 {
-		s.dialTime = defaults.dialTime
-	}
-	if s.attempt <= 0 {
-		s.attempt = defaults.attempt
-	}
 	if s.backoff == nil {
 		s.backoff = defaults.backoff
 	}
 	if s.clock == nil {
 		s.clock = defaults.clock
 	}
-	if s.inFlight <= 0 {
-		s.inFlight = defaults.inFlight
+	s.dialTime = positive(s.dialTime, defaults.dialTime)
+	s.attempt = positive(s.attempt, defaults.attempt)
+	s.inFlight = positive(s.inFlight, defaults.inFlight)
+	s.silence = positive(s.silence, defaults.silence)
+}
+
+// positive gives v, or what stands for it where it is not above 0.
+func positive[T ~int | ~int64](v, standard T) T {
+	if v > 0 {
+		return v
 	}
-	if s.silence <= 0 {
-		s.silence = defaults.silence
-	}
+	return standard
 }
 
 // The bounds of the pause that jittered gives.

@@ -417,7 +417,7 @@ func TestCloseEndsTheLoopPersistsAndTellsWhatItCouldNot(t *testing.T) {
 		ctx := within(t, time.Second)
 		_, readErr := s.ReadOffset(ctx, mq(0), ReadFromStore)
 		for _, err := range []error{readErr, s.Persist(ctx, mq(0)), s.PersistAll(ctx, []offset.MessageQueue{mq(0)}), s.UpdateConsumeOffsetToBroker(ctx, mq(0), 9, false)} {
-			if !errors.Is(err, offset.ErrClosed) {
+			if e := (*Error)(nil); !errors.Is(err, offset.ErrClosed) || !errors.As(err, &e) {
 				t.Errorf("after Close: %v", err)
 			}
 		}

@@ -45,12 +45,8 @@ func settleStore(base settings, opts []StoreOption) storeSettings {
 			o(&s)
 		}
 	}
-	if s.first <= 0 {
-		s.first = s.interval
-	}
-	if s.timeout <= 0 {
-		s.timeout = persistTimeout
-	}
+	s.first = positive(s.first, s.interval)
+	s.timeout = positive(s.timeout, persistTimeout)
 	if s.clock == nil {
 		s.clock = realClock{}
 	}
