@@ -18,12 +18,13 @@ type quota struct {
 	limits  *Limits
 	machine *machine
 
-	// queues, groups and staged are what the table held when they were counted,
-	// added is what was admitted since. No root is kept: that would hold the
-	// memory of all that has changed since.
-	counted                bool
-	queues, groups, staged uint64
-	added                  uint64
+	// queues and groups are what the table held when they were counted, swapped is
+	// how many queues it would have held with the replace under way swapped in, and
+	// added is what was admitted since. No root is kept: that would hold the memory
+	// of all that has changed since.
+	counted                 bool
+	queues, groups, swapped uint64
+	added                   uint64
 	prefixes               []prefixCount
 }
 
@@ -67,12 +68,12 @@ func (q *quota) total(r *entry.Request, n uint64) error {
 		return nil
 	}
 	root := q.machine.Root()
-	q.counted, q.queues, q.groups, q.staged, q.added = true, root.Queues(), root.Groups(), root.Staged(), 0
+	q.counted, q.queues, q.groups, q.swapped, q.added = true, root.Queues(), root.Groups(), afterSwap(root), 0
 	if q.fits(n) {
 		return nil
 	}
-	if stages(r, root) && q.staged+n > q.limits.Queues {
-		return offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d queues, and the import has staged %d; abort it, and import less or raise the limit", q.limits.Queues, q.staged)
+	if stages(r, root) && q.swapped+n > q.limits.Queues {
+		return offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d queues, and would have %d with what the import has staged; abort it, and import less or raise the limit", q.limits.Queues, q.swapped)
 	}
 	queues, groups := additions(r, root, "")
 	if queues > 0 && q.queues+queues > q.limits.Queues {
@@ -86,7 +87,7 @@ func (q *quota) total(r *entry.Request, n uint64) error {
 
 // fits reports whether n more keys, each in a group of its own, would pass.
 func (q *quota) fits(n uint64) bool {
-	return q.counted && max(q.queues, q.staged)+q.added+n <= q.limits.Queues && q.groups+q.added+n <= q.limits.Groups
+	return q.counted && max(q.queues, q.swapped)+q.added+n <= q.limits.Queues && q.groups+q.added+n <= q.limits.Groups
 }
 
 // stages reports whether the request is a chunk of the replace under way, which
@@ -95,6 +96,19 @@ func stages(r *entry.Request, root *table.Root) bool {
 	imp := root.Import()
 	return r.Act != nil && r.Act.Import != nil && r.Act.Import.Step == offset.ImportChunk &&
 		imp != nil && imp.ID == r.Act.ID && imp.Mode == offset.ImportReplace
+}
+
+// afterSwap counts the queues that there would be with the replace under way
+// swapped in: what it takes the place of is gone then.
+func afterSwap(root *table.Root) uint64 {
+	imp := root.Import()
+	switch {
+	case imp == nil || imp.Mode != offset.ImportReplace:
+		return root.Queues()
+	case imp.Group == "":
+		return root.Staged()
+	}
+	return root.Queues() - root.QueuesOf(imp.Group) + root.Staged()
 }
 
 func (q *quota) prefix(p *prefixCount, r *entry.Request) error {
