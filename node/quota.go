@@ -72,11 +72,12 @@ func (q *quota) total(r *entry.Request, n uint64) error {
 	if q.fits(n) {
 		return nil
 	}
-	if stages(r, root) && q.swapped+n > q.limits.Queues {
+	staging := stages(r, root)
+	if staging && q.swapped+n > q.limits.Queues {
 		return offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d queues, and would have %d with what the import has staged; abort it, and import less or raise the limit", q.limits.Queues, q.swapped)
 	}
 	queues, groups := additions(r, root, "")
-	if queues > 0 && q.queues+queues > q.limits.Queues {
+	if queues > 0 && !staging && q.queues+queues > q.limits.Queues {
 		return offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d queues and has %d; remove groups that are no longer used, or raise the limit", q.limits.Queues, q.queues)
 	}
 	if groups > 0 && q.groups+groups > q.limits.Groups {

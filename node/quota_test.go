@@ -76,17 +76,19 @@ func TestQuotaOfStagedKeys(t *testing.T) {
 // TestQuotaOfAReplacedGroup: what a replace of one group stages comes beside what
 // other groups have, and in the place of what that group has.
 func TestQuotaOfAReplacedGroup(t *testing.T) {
-	l := newLimited(t, Limits{Queues: 100, Groups: 1000})
-	l.apply(l.act(offset.Act{ID: offset.ActID{1}, Reset: &offset.Reset{Targets: append(numbered("h", 0, 40), numbered("g", 0, 60)...)}}))
-	l.apply(l.act(offset.Act{ID: offset.ActID{2}, Import: &offset.Import{Mode: offset.ImportReplace, Group: "g", Chunks: 3}}))
-	for i, n := range []int{30, 30, 1} {
-		r := l.act(offset.Act{ID: offset.ActID{2}, Import: &offset.Import{Step: offset.ImportChunk, Chunk: uint32(i), Targets: numbered("g", 30*i, n)}})
-		err := l.admit(r)
-		if refused := i == 2; refused != errors.Is(err, offset.ErrLimit) || !refused && err != nil {
-			t.Fatalf("chunk %d: %v", i, err)
-		}
-		if err == nil {
-			l.apply(r)
+	for _, had := range []int{0, 40} {
+		l := newLimited(t, Limits{Queues: 100, Groups: 1000})
+		l.apply(l.act(offset.Act{ID: offset.ActID{1}, Reset: &offset.Reset{Targets: append(numbered("h", 0, 60), numbered("g", 0, had)...)}}))
+		l.apply(l.act(offset.Act{ID: offset.ActID{2}, Import: &offset.Import{Mode: offset.ImportReplace, Group: "g", Chunks: 3}}))
+		for i, n := range []int{30, 10, 1} {
+			r := l.act(offset.Act{ID: offset.ActID{2}, Import: &offset.Import{Step: offset.ImportChunk, Chunk: uint32(i), Targets: numbered("g", 100*(i+1), n)}})
+			err := l.admit(r)
+			if refused := i == 2; refused != errors.Is(err, offset.ErrLimit) || !refused && err != nil {
+				t.Fatalf("%d keys before, chunk %d: %v", had, i, err)
+			}
+			if err == nil {
+				l.apply(r)
+			}
 		}
 	}
 }
