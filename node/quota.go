@@ -25,7 +25,7 @@ type quota struct {
 	counted                 bool
 	queues, groups, swapped uint64
 	added                   uint64
-	prefixes               []prefixCount
+	prefixes                []prefixCount
 }
 
 // prefixCount is the count of queues under one prefix, and what was admitted since.
