@@ -8,7 +8,10 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$here")
 run=${CLUSTER_RUN:-$root/.run/cluster}
 bin=${CLUSTER_BIN:-$root/bin}
-base=${CLUSTER_PORT:-7411} # n1 gets base and base+1, n2 ten more, and so on
+# n1 gets the ports base and base+1, n2 ten more, and so on. A cluster keeps its
+# ports, so who looks at it from another terminal need not name them.
+noted=$(cat "$run/port" 2>/dev/null || true)
+base=${CLUSTER_PORT:-${noted:-7411}}
 max=9
 
 usage() {
@@ -32,13 +35,15 @@ usage: cluster.sh COMMAND
 
 environment: CLUSTER_RUN  where data, logs and pids lie (default .run/cluster)
              CLUSTER_BIN  where tidemarkd and tidemark lie (default bin)
-             CLUSTER_PORT first port of n1 (default 7411); a cluster needs the same in each command
+             CLUSTER_PORT first port of n1 (default 7411), for a cluster that is made: it keeps its ports
              CLUSTER_LOG_STORE  boltdb or wal, for folders that are made (default boltdb)
              CLUSTER_WRAP a command put before tidemarkd, such as a tracer; %n becomes the node's name
 EOF
 }
 
 die() { printf 'cluster.sh: %s\n' "$*" >&2; exit 1; }
+[ "$base" = "${noted:-$base}" ] || [ "${1:-}" = clean ] ||
+	die "the cluster in $run has the ports from $noted on, not from $base: unset CLUSTER_PORT, or make another one (cluster.sh clean deletes it; CLUSTER_RUN names another folder)"
 say() { printf '%s\n' "$*" >&2; }
 
 api() { echo "127.0.0.1:$((base + 10 * (${1#n} - 1)))"; }
@@ -131,6 +136,7 @@ up() {
 	else
 		echo "$want" >"$run/size"
 	fi
+	echo "$base" >"$run/port"
 	for n in $(nodes); do
 		rm -f "$run/$n/stopped"
 		alive "$n" || start "$n"
@@ -202,7 +208,7 @@ Logs: $run/n*/log. Try:
   curl -s http://$(api n2)/tidemark.v1.GroupService/List -H 'Content-Type: application/json' -d '{"limit":5}'
 
 Ctrl-C stops all nodes cleanly. To see what they bear, in another terminal:
-cluster-test/cluster.sh kill n1, and then start n1.
+cluster-test/cluster.sh kill n1, and then start n1; "status" shows how they are.
 EOF
 	watch
 	say "no node runs any longer"

@@ -54,6 +54,29 @@ func TestCtrlCStopsAll(t *testing.T) {
 	}
 }
 
+// TestAClusterKeepsItsPorts: who looks at a cluster from another terminal need
+// not name its ports again, and cannot start a node of it at others.
+func TestAClusterKeepsItsPorts(t *testing.T) {
+	c := local.Start(t, 1)
+	elsewhere := func(port string, args ...string) (string, error) {
+		cmd := c.Script("cluster.sh", args...)
+		cmd.Env = append(cmd.Env, "CLUSTER_PORT="+port)
+		out, err := cmd.CombinedOutput()
+		return strings.TrimSpace(string(out)), err
+	}
+	if out, err := elsewhere("", "endpoints"); err != nil || out != c.API("n1") {
+		t.Errorf("without a port: %q, %v; want %s", out, err, c.API("n1"))
+	}
+	c.Sh("kill", "n1")
+	if out, err := elsewhere("19", "start", "n1"); err == nil || !strings.Contains(out, "not from 19") {
+		t.Errorf("a start at other ports: %q, %v; want a refusal", out, err)
+	}
+	if _, err := elsewhere("", "start", "n1"); err != nil {
+		t.Error(err)
+	}
+	c.Sh("ready")
+}
+
 // commands runs the three commands that are offered, each in a shell where the
 // offered variables are exported.
 func commands(t *testing.T, c *local.Cluster, text string) {
