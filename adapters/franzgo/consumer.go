@@ -43,7 +43,8 @@ type Config struct {
 	// one. WithOnFenced is the Consumer's own.
 	Store []client.StoreOption
 	// Queue are settings of each partition's ProcessQueue: how many records of
-	// it may be polled and not Done before fetching pauses.
+	// it may be polled and not Done before fetching pauses, which bounds
+	// it. Its capacity is the Consumer's own.
 	Queue []client.QueueOption
 	// OnMoved, if set, is told of each move, in the goroutine that polls, before
 	// Poll returns a record from the new place. It must not call Poll or Close.
@@ -85,6 +86,9 @@ type Consumer struct {
 	polling chan struct{}
 	// progress is told that a record was done, for whoever drains.
 	progress chan struct{}
+	// life ends with Close; die ends it.
+	life context.Context
+	die  context.CancelFunc
 
 	mu sync.Mutex // guards what follows
 	// parts are the partitions that are ours.
@@ -116,6 +120,7 @@ func NewConsumer(tide *client.Client, cfg Config) (*Consumer, error) {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
+	c.life, c.die = context.WithCancel(context.Background())
 	var err error
 	store := append(cfg.Store[:len(cfg.Store):len(cfg.Store)], client.WithOnFenced(c.fenced))
 	if c.store, err = client.NewRemoteStore(tide, cfg.Group, store...); err != nil {
@@ -189,6 +194,7 @@ func (c *Consumer) Close(ctx context.Context) error {
 		delete(c.parts, mq)
 	}
 	c.mu.Unlock()
+	c.die()
 	err := c.store.Close(ctx)
 	left := c.kafka.LeaveGroupContext(ctx)
 	c.kafka.Close()

@@ -35,14 +35,9 @@ const (
 // fenced takes what the store tells: a partition that missed an act is moved
 // to where it is now, by the next Poll.
 func (c *Consumer) fenced(f client.Fence) {
-	c.mu.Lock()
-	p := c.parts[f.Queue]
-	c.mu.Unlock()
-	if p == nil {
-		c.store.RemoveOffset(f.Queue) // given up meanwhile
-		return
+	if p := c.partOr(f.Queue, c.store.RemoveOffset); p != nil {
+		c.stop(p, f.Err)
 	}
-	c.stop(p, f.Err)
 }
 
 // stop ends a partition where it is, and has the next Poll move it.
@@ -58,16 +53,16 @@ func (c *Consumer) stop(p *part, why error) {
 // can't be: the next round goes on, and partitions can change hands before it.
 // Only Poll calls it, while none can.
 func (c *Consumer) moveDue(ctx context.Context) {
-	due := make(map[offset.MessageQueue]error)
+	var due []offset.MessageQueue
 	c.mu.Lock()
 	for mq, p := range c.parts {
 		if !p.due.IsZero() && !p.due.After(time.Now()) {
-			due[mq] = p.why
+			due = append(due, mq)
 		}
 	}
 	c.mu.Unlock()
-	for mq, why := range due {
-		p, err := c.begin(mq)
+	for _, mq := range due {
+		p, why, err := c.begin(mq)
 		if err != nil {
 			return // closed
 		}
@@ -84,8 +79,7 @@ func (c *Consumer) moveDue(ctx context.Context) {
 	}
 }
 
-// move finds where a partition goes on, and has kgo fetch from there. why is
-// nil for a fixed partition that begins.
+// move finds where a partition goes on, and has kgo fetch from there.
 func (c *Consumer) move(ctx context.Context, p *part, why error) (err error) {
 	var to int64
 	switch {
@@ -102,7 +96,7 @@ func (c *Consumer) move(ctx context.Context, p *part, why error) (err error) {
 		return err
 	}
 	topic, partition := p.mq.Topic, p.mq.QueueID
-	if why == nil {
+	if c.announce(p) {
 		c.kafka.AddConsumePartitions(map[string]map[int32]kgo.Offset{topic: {partition: kgo.NewOffset().At(to)}})
 		return nil
 	}
@@ -112,6 +106,15 @@ func (c *Consumer) move(ctx context.Context, p *part, why error) (err error) {
 		c.cfg.OnMoved(Move{Queue: p.mq, To: to, Why: why})
 	}
 	return nil
+}
+
+// announce tells whether kgo does not know a fixed partition yet, and takes it
+// for known from now on.
+func (c *Consumer) announce(p *part) (first bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	first, p.fresh = p.fresh, false
+	return first
 }
 
 // outOfRange tells whether Kafka says that the position is not in the log.

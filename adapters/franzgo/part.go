@@ -1,6 +1,7 @@
 package franzgo
 
 import (
+	"math"
 	"sync"
 	"time"
 
@@ -18,9 +19,11 @@ type part struct {
 	mq    offset.MessageQueue
 	queue *client.ProcessQueue[struct{}]
 
-	// Of the Consumer's lock: when it is to be moved, and why; zero for not at all.
-	due time.Time
-	why error
+	// Of the Consumer's lock: when it is to be moved, and why; zero for not at
+	// all. fresh: it is fixed, and kgo has not been told of it.
+	due   time.Time
+	why   error
+	fresh bool
 
 	mu     sync.Mutex // guards paused, together with the calls that make it so
 	paused bool
@@ -28,7 +31,10 @@ type part struct {
 
 // newPart makes a partition that takes records.
 func (c *Consumer) newPart(mq offset.MessageQueue) *part {
-	opts := append(c.cfg.Queue[:len(c.cfg.Queue):len(c.cfg.Queue)], client.WithCommitTo(c.store, mq))
+	opts := append(c.cfg.Queue[:len(c.cfg.Queue):len(c.cfg.Queue)],
+		client.WithCommitTo(c.store, mq),
+		client.WithCapacity(math.MaxInt), // what was polled must be taken: else it would be skipped. Pausing bounds it
+	)
 	return &part{c: c, mq: mq, queue: client.NewProcessQueue[struct{}](opts...)}
 }
 

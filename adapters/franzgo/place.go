@@ -65,7 +65,7 @@ func (c *Consumer) placeUntil(ctx context.Context, mq offset.MessageQueue) (int6
 // place makes a partition ours, and reads where it begins. The store takes the
 // place over, so that it holds also if no message comes.
 func (c *Consumer) place(ctx context.Context, mq offset.MessageQueue) (int64, error) {
-	p, err := c.begin(mq)
+	p, _, err := c.begin(mq)
 	if err != nil {
 		return 0, err
 	}
@@ -75,7 +75,9 @@ func (c *Consumer) place(ctx context.Context, mq offset.MessageQueue) (int64, er
 func (c *Consumer) position(ctx context.Context, p *part) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, placeTime)
 	defer cancel()
-	c.store.RemoveOffset(p.mq)
+	if !c.current(p, c.store.RemoveOffset) {
+		return 0, offset.Errorf(offset.ErrDropped, "partition %d of %s was assigned anew", p.mq.QueueID, p.mq.Topic)
+	}
 	next, err := client.StartPosition(ctx, c.store, ends{c.kafka}, p.mq, c.cfg.Start)
 	if err != nil {
 		return 0, fmt.Errorf("partition %d of %s waits to be consumed: %w", p.mq.QueueID, p.mq.Topic, err)
@@ -84,30 +86,51 @@ func (c *Consumer) position(ctx context.Context, p *part) (int64, error) {
 	return next, nil
 }
 
-// update changes the position in the store's memory, unless another part has
-// begun since, which may have read another.
+// update changes the position in the store's memory, if the part is current.
 func (c *Consumer) update(p *part, next int64, increaseOnly bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.parts[p.mq] == p {
-		c.store.UpdateOffset(p.mq, next, increaseOnly)
-	}
+	c.current(p, func(mq offset.MessageQueue) { c.store.UpdateOffset(mq, next, increaseOnly) })
 }
 
-// begin makes a partition ours, in the place of what it was before. It comes
-// before its position is read, so that a fence behind that read finds it.
-func (c *Consumer) begin(mq offset.MessageQueue) (*part, error) {
+// current tells whether no other part has begun since, which may have read
+// another position, and changes the store's memory if so.
+func (c *Consumer) current(p *part, change func(offset.MessageQueue)) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.parts[p.mq] != p {
+		return false
+	}
+	change(p.mq)
+	return true
+}
+
+// begin makes a partition ours, in the place of what it was before, and gives
+// why that was to be moved, if it was. It comes before the position is read, so
+// that a fence behind that read finds it, and one before it is the reason.
+func (c *Consumer) begin(mq offset.MessageQueue) (p *part, why error, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return nil, offset.Errorf(offset.ErrClosed, "this consumer was closed")
+		return nil, nil, offset.Errorf(offset.ErrClosed, "this consumer was closed")
 	}
+	p = c.newPart(mq)
 	if before := c.parts[mq]; before != nil {
 		before.end()
+		why, p.fresh = before.why, before.fresh
 	}
-	p := c.newPart(mq)
 	c.parts[mq] = p
-	return p, nil
+	return p, why, nil
+}
+
+// partOr gives the partition if it is ours. If not, it does something that must
+// not meet one that begins meanwhile, and has read its position.
+func (c *Consumer) partOr(mq offset.MessageQueue, do func(offset.MessageQueue)) *part {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.parts[mq]
+	if p == nil {
+		do(mq)
+	}
+	return p
 }
 
 // fix makes partitions ours that no group shares out; the first Poll places them.
@@ -115,7 +138,7 @@ func (c *Consumer) fix(partitions map[string][]int32) {
 	for topic, list := range partitions {
 		for _, partition := range list {
 			p := c.newPart(queueOf(topic, partition))
-			p.due = time.Now()
+			p.due, p.fresh = time.Now(), true
 			c.parts[p.mq] = p
 		}
 	}
@@ -190,6 +213,6 @@ func (c *Consumer) release(ctx context.Context, list []*part) {
 		c.report(fmt.Errorf("of partitions that go to another consumer, which may repeat messages: %w", err))
 	}
 	for _, mq := range mqs {
-		c.store.RemoveOffset(mq)
+		c.partOr(mq, c.store.RemoveOffset)
 	}
 }

@@ -41,6 +41,9 @@ func (c *Consumer) Poll(ctx context.Context) ([]Record, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.life, cancel)() // Close waits for no move
 	for {
 		if err := c.nextError(ctx); err != nil {
 			return nil, err
