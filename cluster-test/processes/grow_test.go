@@ -26,7 +26,6 @@ type growing struct {
 	// running are the daemons by name; args what each is started with.
 	running map[string]*local.Daemon
 	args    map[string][]string
-	load    *load.Load
 }
 
 // at is an address of a node on the machine that it moves to.
