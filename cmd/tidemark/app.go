@@ -14,12 +14,13 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// app is the command line.
+// app is the command line. The flags of every command come last in each help
+// text, behind the command's own.
 type app struct {
-	Endpoints []string      `help:"API addresses (host:port) of members; any one will do. Without, those of the context in use, or 127.0.0.1:7411." env:"TIDEMARK_ENDPOINTS" sep:"," placeholder:"HOST:PORT"`
-	Context   string        `help:"Saved context whose endpoints are asked (see \"tidemark contexts\")." env:"TIDEMARK_CONTEXT" placeholder:"NAME"`
-	Timeout   time.Duration `help:"How long one call may take, retries included." env:"TIDEMARK_TIMEOUT" default:"10s"`
-	Output    string        `help:"Form of the results: ${enum}. 64-bit numbers are strings in json and yaml." short:"o" enum:"table,json,yaml" default:"table"`
+	Endpoints []string      `help:"API addresses (host:port) of members; any one will do. Without, those of the context in use, or 127.0.0.1:7411." env:"TIDEMARK_ENDPOINTS" sep:"," placeholder:"HOST:PORT" group:"every"`
+	Context   string        `help:"Saved context whose endpoints are asked (see \"tidemark contexts\")." env:"TIDEMARK_CONTEXT" placeholder:"NAME" group:"every"`
+	Timeout   time.Duration `help:"How long one call may take, retries included." env:"TIDEMARK_TIMEOUT" default:"10s" group:"every"`
+	Output    string        `help:"Form of the results: ${enum}. 64-bit numbers are strings in json and yaml." short:"o" enum:"table,json,yaml" default:"table" group:"every"`
 
 	Get      getCmd      `cmd:"" help:"Show the offsets of a group, a topic or a queue."`
 	Commit   commitCmd   `cmd:"" help:"Commit one offset, as a consumer does: it raises, and never lowers."`
@@ -101,11 +102,13 @@ func newParser(a *app, st streams, exit func(int)) *kong.Kong {
 		kong.Description("The command line of a Tidemark cluster."),
 		kong.Writers(st.out, st.err),
 		kong.Exit(exit),
+		kong.ExplicitGroups([]kong.Group{{Key: "every", Title: "Flags of every command:"}}),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
 	)
 	if err != nil {
 		panic("tidemark: the command line is not well formed: " + err.Error())
 	}
+	withExamples(parser.Model)
 	return parser
 }
 
