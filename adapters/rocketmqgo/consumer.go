@@ -44,7 +44,8 @@ type Config struct {
 	// one. WithOnFenced is the Consumer's own.
 	Store []client.StoreOption
 	// Queue are settings of each queue's ProcessQueue: how many messages of it
-	// may be polled and not Done before pulling pauses.
+	// may be polled and not Done before pulling pauses, which bounds
+	// it. Its capacity is the Consumer's own.
 	Queue []client.QueueOption
 	// OnMoved, if set, is told of each move, before a message from the new
 	// place is polled. It must not block, nor call the Consumer.

@@ -2,6 +2,7 @@ package rocketmqgo
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/apache/rocketmq-client-go/v2/primitive"
 
@@ -45,7 +46,10 @@ type part struct {
 }
 
 func (c *Consumer) newPart(mq offset.MessageQueue) *part {
-	opts := append(c.cfg.Queue[:len(c.cfg.Queue):len(c.cfg.Queue)], client.WithCommitTo(c.store, mq))
+	opts := append(c.cfg.Queue[:len(c.cfg.Queue):len(c.cfg.Queue)],
+		client.WithCommitTo(c.store, mq),
+		client.WithCapacity(math.MaxInt), // what was pulled must be taken: else the queue would end. Pausing bounds it
+	)
 	return &part{c: c, mq: mq, queue: client.NewProcessQueue[struct{}](opts...), progress: make(chan struct{}, 1)}
 }
 

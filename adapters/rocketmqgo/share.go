@@ -51,7 +51,7 @@ func (c *Consumer) release(list []*part) {
 		if err := c.store.Persist(ctx, p.mq); err != nil {
 			c.report(fmt.Errorf("queue %d of %s at %s goes to another consumer, which may repeat messages: %w", p.mq.QueueID, p.mq.Topic, p.mq.Broker, err))
 		}
-		c.store.RemoveOffset(p.mq)
+		c.partOr(p.mq, c.store.RemoveOffset)
 	}
 }
 
@@ -77,12 +77,9 @@ func (c *Consumer) take(ours map[offset.MessageQueue]bool, shared bool) {
 // fenced takes what the store tells: a queue that missed an act begins anew,
 // where it is now.
 func (c *Consumer) fenced(f client.Fence) {
-	c.mu.Lock()
-	before := c.parts[f.Queue]
-	c.mu.Unlock()
+	before := c.partOr(f.Queue, c.store.RemoveOffset)
 	if before == nil {
-		c.store.RemoveOffset(f.Queue) // given up meanwhile
-		return
+		return // given up meanwhile
 	}
 	c.begin(f.Queue, before, func(p *part) (int64, error) {
 		next, err := c.position(p)
@@ -111,6 +108,18 @@ func (c *Consumer) begin(mq offset.MessageQueue, before *part, place func(*part)
 	go p.run(place)
 }
 
+// partOr gives the queue if it is ours. If not, it does something that must not
+// meet one that begins meanwhile, and has read its position.
+func (c *Consumer) partOr(mq offset.MessageQueue, do func(offset.MessageQueue)) *part {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.parts[mq]
+	if p == nil {
+		do(mq)
+	}
+	return p
+}
+
 // position reads where a queue begins, until that succeeds or the queue is
 // given up. The store takes the place over, so that it holds also if no
 // message comes.
@@ -133,13 +142,7 @@ func (c *Consumer) position(p *part) (int64, error) {
 func (c *Consumer) read(p *part) (int64, error) {
 	ctx, cancel := context.WithTimeout(c.ctx, callTime)
 	defer cancel()
-	c.mu.Lock()
-	current := c.parts[p.mq] == p
-	if current { // else the store's memory is another's
-		c.store.RemoveOffset(p.mq)
-	}
-	c.mu.Unlock()
-	if !current {
+	if !c.current(p, c.store.RemoveOffset) {
 		return 0, errGone
 	}
 	next, err := client.StartPosition(ctx, c.store, ends{c}, p.mq, c.cfg.Start)
@@ -149,14 +152,21 @@ func (c *Consumer) read(p *part) (int64, error) {
 	return next, err
 }
 
-// update changes the position in the store's memory, unless another part has
-// begun since, which may have read another.
+// update changes the position in the store's memory, if the part is current.
 func (c *Consumer) update(p *part, next int64, increaseOnly bool) {
+	c.current(p, func(mq offset.MessageQueue) { c.store.UpdateOffset(mq, next, increaseOnly) })
+}
+
+// current tells whether no other part has begun since, which may have read
+// another position, and changes the store's memory if so.
+func (c *Consumer) current(p *part, change func(offset.MessageQueue)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.parts[p.mq] == p {
-		c.store.UpdateOffset(p.mq, next, increaseOnly)
+	if c.parts[p.mq] != p {
+		return false
 	}
+	change(p.mq)
+	return true
 }
 
 // errGone ends the goroutine of a queue that was given up.
