@@ -28,7 +28,10 @@ func (c *getCmd) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	if len(states) == 0 {
+	switch {
+	case len(states) == 0 && c.Topic == "" && c.Broker == nil:
+		return offset.Errorf(offset.ErrNoOffset, "group %s has none at all; \"tidemark group list\" shows which groups there are", shown(c.Group))
+	case len(states) == 0:
 		return offset.Errorf(offset.ErrNoOffset, "group %s has committed nothing there; \"tidemark group describe\" shows what it has", shown(c.Group))
 	}
 	return s.print(&keysResult{c.Group, m.Index, rowsOf(states)})

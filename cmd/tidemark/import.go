@@ -33,6 +33,8 @@ type importResult struct {
 	Offsets  int  `json:"offsets"`
 	Skipped  int  `json:"skippedTotal"`
 	Executed bool `json:"executed"`
+	// others counts entries of other groups than Group, which were left out.
+	others int
 	// Would is what a comparison before found; nil where none was needed.
 	Would *difference `json:"would,omitempty"`
 	// ID and Chunks are the import's; ID is empty if nothing had to be sent.

@@ -48,7 +48,7 @@ func TestImportOfSeveralBrokers(t *testing.T) {
 	g.tidemark(t, "import", a, b, "--execute").want(t, exitBadInput, "", "one after the other")
 	g.tidemark(t, "import", a, b, "--broker", "x", "--execute").want(t, exitBadInput, "", "BROKER=FILE")
 	g.tidemark(t, "import", "x="+dir, "--execute").want(t, exitBadInput, "", "holds 2 files")
-	g.tidemark(t, "import", dir, "--group", "none").want(t, 0, "together: 0 offsets", "broker-b")
+	g.tidemark(t, "import", dir, "--group", "none").want(t, exitNotFound, "", "nothing of group none, but 2 entries")
 	if g.all() != brokersBoth {
 		t.Errorf("refused imports left\n%s", g.all())
 	}

@@ -34,9 +34,7 @@ func (c *importCmd) readLive(s *session, addr, broker string, parts *[]offsetfil
 			f.Report.Notes = append(f.Report.Notes, fmt.Sprintf("left out %s of the broker's own groups (%s...)", plural(l.system, "offset", "offsets"), systemPrefix))
 		}
 		s.note("%s is read from the broker %q as it runs; what is committed there from now on is not in it", path, l.name)
-		if c.Group != "" {
-			f = f.OfGroup(c.Group)
-		}
+		f = c.ofInterest(f, r)
 		*parts = append(*parts, offsetfile.Part{Path: path, File: f})
 		r.Files = append(r.Files, fileResult{path, l.name, f.Report})
 		r.Skipped += f.Report.SkippedTotal

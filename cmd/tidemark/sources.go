@@ -56,6 +56,7 @@ func (c *importCmd) read(s *session) (*offsetfile.File, *importResult, error) {
 		if err != nil {
 			return nil, nil, err
 		}
+		f = c.ofInterest(f, r)
 		parts = append(parts, offsetfile.Part{Path: sources[i].Path, File: f})
 		r.Files = append(r.Files, fileResult{sources[i].Path, sources[i].Broker, f.Report})
 		r.Skipped += f.Report.SkippedTotal
@@ -65,7 +66,21 @@ func (c *importCmd) read(s *session) (*offsetfile.File, *importResult, error) {
 		return nil, nil, err
 	}
 	r.Entries, r.Offsets = f.Report.Entries, f.Report.Offsets
+	if r.Entries == 0 && r.others > 0 && !c.Replace {
+		return nil, nil, offset.Errorf(offset.ErrNotFound, "what was read has nothing of group %s, but %s of others; look at it without --group", shown(c.Group), plural(r.others, "entry (topic@group)", "entries (topic@group)"))
+	}
 	return f, r, nil
+}
+
+// ofInterest is what a file has of --group, or all of it; the result counts
+// what was left out.
+func (c *importCmd) ofInterest(f *offsetfile.File, r *importResult) *offsetfile.File {
+	if c.Group == "" {
+		return f
+	}
+	part := f.OfGroup(c.Group)
+	r.others += len(f.Entries) - len(part.Entries)
+	return part
 }
 
 // sources are the files that the arguments stand for.
@@ -140,9 +155,6 @@ func (c *importCmd) readOne(s *session, src *offsetfile.Source) (*offsetfile.Fil
 		return nil, offset.Errorf(offset.ErrInvalid, "%s: this file names the broker of each offset; leave --broker out", src.Path)
 	}
 	s.note("%s is read as %s", shown(src.Path), taken(form, src, o.Format == ""))
-	if c.Group != "" {
-		f = f.OfGroup(c.Group)
-	}
 	return f, nil
 }
 
