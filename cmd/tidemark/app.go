@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -83,11 +84,8 @@ type session struct {
 	ctx     context.Context
 	timeout time.Duration
 	format  string
-}
-
-// call bounds one call on the cluster.
-func (s *session) call() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(s.ctx, s.timeout)
+	// announced: a call of this run, or of a copy, takes long, and that was said.
+	announced *atomic.Bool
 }
 
 // note tells people something; it is no result.
@@ -133,7 +131,7 @@ func run(ctx context.Context, args []string, st streams, connect dialer) int {
 	case a.Timeout <= 0:
 		return usage(st, args, fmt.Errorf("--timeout is %s; it must be above 0", a.Timeout))
 	}
-	s := &session{streams: st, connect: connect, ctx: ctx, timeout: a.Timeout, format: a.Output}
+	s := &session{streams: st, connect: connect, ctx: ctx, timeout: a.Timeout, format: a.Output, announced: new(atomic.Bool)}
 	return s.finish(s.execute(&a, command))
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -193,7 +192,7 @@ const memberPatience = time.Second
 
 // statusOf asks the node at addr, or any if it is empty.
 func (s *session) statusOf(addr string, most time.Duration) (offset.Status, error) {
-	ctx, cancel := context.WithTimeout(s.ctx, min(most, s.timeout))
+	ctx, cancel := s.within(min(most, s.timeout))
 	defer cancel()
 	return s.Status(ctx, addr)
 }
