@@ -80,7 +80,7 @@ func TestRemoteStoreTellsItsHooks(t *testing.T) {
 		wantLines(t, &l, "persisted 0 at 5", "persisted 1 at 6", "failed 3 at 7: not read from the store yet")
 		s.RemoveOffset(mq(3))
 		_ = s.PersistAll(within(t, time.Second), all)
-		wantLines(t, &l) // nothing changed
+		wantLines(t, &l, "failed 3 at 7: dropped before it was persisted") // and nothing else
 		s.UpdateOffset(mq(0), 2, false)
 		persist(t, s, 0)
 		wantLines(t, &l, "persisted 0 at 2")
@@ -135,7 +135,7 @@ func TestLocalStoreTellsItsHooksAndMetrics(t *testing.T) {
 	}
 	s.RemoveOffset(offset.MessageQueue{Topic: "a\nb", QueueID: 1})
 	persistAll(t, s)
-	wantLines(t, &l)
+	wantLines(t, &l, "failed 1 at 6: dropped before it was persisted")
 	s.UpdateOffset(bk("b", 0), 8, true)
 	f.write("offsets.json", []byte("x"))
 	f.write("offsets.json.bak", []byte("x"))

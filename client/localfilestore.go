@@ -216,11 +216,20 @@ func (s *LocalFileStore) force(mq offset.MessageQueue, next int64, absent bool) 
 }
 
 // RemoveOffset drops one queue from memory, persisted or not; what the file
-// says of it stays.
+// says of it stays. A value that is not in the file is logged and told by
+// StoreHooks.Failed, with offset.ErrDropped.
 func (s *LocalFileStore) RemoveOffset(mq offset.MessageQueue) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	e := s.table[mq]
+	lost := localEntry{isSaved: true}
+	if e != nil {
+		lost = *e
+	}
 	delete(s.table, mq)
+	s.mu.Unlock()
+	if lost.dirty() {
+		s.set.dropped(s.keyOf(mq), lost.value)
+	}
 }
 
 // CloneOffsetTable copies the memory: of a topic, or all if topic is empty.

@@ -1,6 +1,10 @@
 package client
 
-import "time"
+import (
+	"time"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
 
 // began gives the time a run began; zero if nobody counts.
 func (s *storeSettings) began() (at time.Time) {
@@ -26,6 +30,13 @@ func (h *StoreHooks) failed(list []QueueError) {
 	for _, q := range list {
 		h.Failed(q)
 	}
+}
+
+// dropped tells of an offset that left the memory by RemoveOffset before it was
+// known to be persisted.
+func (s *storeSettings) dropped(k offset.Key, next int64) {
+	s.logger.Warn("an offset was removed from memory before it was persisted; its messages may be consumed again", "queue", k.String(), "offset", next)
+	s.hooks.failed([]QueueError{{k.MessageQueue, next, offset.ErrDropped}})
 }
 
 // count counts a run in a store's own counters.

@@ -119,12 +119,21 @@ func (s *RemoteStore) change(mq offset.MessageQueue, do func(*entry)) {
 }
 
 // RemoveOffset drops a queue from memory, persisted or not. What is under way
-// of it ends without an effect on the memory.
+// of it ends without an effect on the memory. A value that is not known to be
+// persisted is logged and told by StoreHooks.Failed, with offset.ErrDropped,
+// unless the queue is frozen, whose fence was told.
 func (s *RemoteStore) RemoveOffset(mq offset.MessageQueue) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	var lost entry
+	if e := s.table[mq]; e != nil && e.fenced == nil && e.unsaid() {
+		lost = *e
+	}
 	delete(s.table, mq)
 	delete(s.reads, mq)
+	s.mu.Unlock()
+	if lost.has {
+		s.set.dropped(s.key(mq), lost.value)
+	}
 }
 
 // CloneOffsetTable copies the memory: of a topic, or all if topic is empty.

@@ -64,7 +64,8 @@ type Start struct {
 // an earlier owner left there does not count. On an error the queue must not be
 // consumed; try again. The error is that of store or ends, or wraps
 // offset.ErrInvalid for a ConsumeFrom that does not exist or an answer of ends
-// that is negative. ends is not asked where the table does not say so.
+// that is negative. ends is not asked where the table does not say so, and may
+// be nil if nothing is to be asked; else that is offset.ErrInvalid, too.
 func StartPosition(ctx context.Context, store OffsetStore, ends QueueEnds, mq offset.MessageQueue, start Start) (int64, error) {
 	if start.From > FromTimestamp {
 		return 0, offset.Errorf(offset.ErrInvalid, "unknown place %d to consume from", start.From)
@@ -96,6 +97,8 @@ func (s Start) begin(ctx context.Context, ends QueueEnds, mq offset.MessageQueue
 	switch {
 	case s.From == FromFirst, s.From == FromLast && retry:
 		return 0, nil
+	case ends == nil:
+		return 0, offset.Errorf(offset.ErrInvalid, "nobody is given who knows them")
 	case s.From == FromLast, retry:
 		return ends.MaxOffset(ctx, mq)
 	}

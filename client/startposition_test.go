@@ -106,6 +106,12 @@ func TestStartPositionRefuses(t *testing.T) {
 			t.Errorf("%+v: %d, %v", c, got, err)
 		}
 	}
+	if _, err := StartPosition(ctx, none(), nil, q, Start{}); !errors.Is(err, offset.ErrInvalid) {
+		t.Errorf("without ends: %v", err)
+	}
+	if got, err := StartPosition(ctx, none(), nil, q, Start{From: FromFirst}); got != 0 || err != nil {
+		t.Errorf("without ends, where none are asked: %d, %v", got, err)
+	}
 	// A failure to ask the broker must not look like "no offset".
 	if _, err := StartPosition(ctx, none(), &ends{err: away}, q, Start{}); errors.Is(err, offset.ErrNoOffset) || !strings.Contains(err.Error(), "ends of the queue") {
 		t.Errorf("error is %v", err)
