@@ -136,12 +136,12 @@ up() {
 	else
 		echo "$want" >"$run/size"
 	fi
-	echo "$base" >"$run/port"
 	for n in $(nodes); do
 		rm -f "$run/$n/stopped"
 		alive "$n" || start "$n"
 	done
 	ready 60 && healthy 30 || die "the cluster did not come up; logs: $run/n*/log"
+	echo "$base" >"$run/port" # only now: after ports that were taken others may be tried
 }
 
 healthy() { # healthy SECONDS: wait until the CLI calls the cluster healthy
