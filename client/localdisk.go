@@ -108,7 +108,7 @@ func makeDirs(d disk, path string) error {
 			err = d.mkdir(path)
 		}
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrExist) { // another process was first
 		return fmt.Errorf("making the folder: %w", err)
 	}
 	if err := d.syncDir(above); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
@@ -368,4 +369,25 @@ func TestLocalWaitsWithinTheContext(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 	<-s.persisting
+}
+
+// sharedDisk is one on which another process makes each folder just before.
+type sharedDisk struct{ realDisk }
+
+func (d sharedDisk) mkdir(path string) error {
+	if err := d.realDisk.mkdir(path); err != nil {
+		return err
+	}
+	return &fs.PathError{Op: "mkdir", Path: path, Err: fs.ErrExist}
+}
+
+// TestLocalFoldersMadeByAnother: two consumers of a machine that start at once
+// make the same folders.
+func TestLocalFoldersMadeByAnother(t *testing.T) {
+	f := newShelf(t)
+	f.dir = filepath.Join(f.dir, "none", "yet")
+	s := f.new(withDisk(sharedDisk{}))
+	s.UpdateOffset(bk("b", 0), 7, true)
+	persistAll(t, s)
+	f.holds("offsets.json", map[offset.MessageQueue]int64{bk("b", 0): 7})
 }
