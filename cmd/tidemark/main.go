@@ -19,6 +19,7 @@ func main() {
 	// A closed pipe is an error of the write, and so an exit code, not a signal.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends what does not look at ctx, such as the wait for a pipe's writer
 	code := run(ctx, os.Args[1:], streams{
 		out:      os.Stdout,
 		err:      os.Stderr,
