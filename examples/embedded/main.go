@@ -48,7 +48,15 @@ func run(ctx context.Context, data, api, peer string) (err error) {
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, closed(s)) }() // before the node is
 	return consume(ctx, n, s)
+}
+
+// closed persists what is left, also after Ctrl-C has ended all other calls.
+func closed(s *client.RemoteStore) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	return s.Close(ctx)
 }
 
 // consume takes messages, which stand for themselves here, and says which
@@ -70,7 +78,9 @@ func consume(ctx context.Context, n *embedded.Node, s *client.RemoteStore) error
 		}
 		next++
 		s.UpdateOffset(mq, next, true)
-		if err := s.Persist(ctx, mq); err != nil {
+		if err := s.Persist(ctx, mq); ctx.Err() != nil {
+			return nil // closing the store persists what is left
+		} else if err != nil {
 			fmt.Fprintln(os.Stderr, err) // the next run sends it again
 			continue
 		}
