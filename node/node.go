@@ -295,12 +295,27 @@ func (n *Node) found(ctx context.Context, disk *store.Store) error {
 		for _, f := range founders {
 			first.Servers = append(first.Servers, raft.Server{Suffrage: raft.Voter, ID: raft.ServerID(f.ID), Address: raft.ServerAddress(f.Peer)})
 		}
-		err := raft.BootstrapCluster(raftConfig(&n.config, id.id(), nil, n.config.Logger.Named("raft")), disk.Log(), disk.Stable(), disk.Snapshots(), nil, first)
-		if err != nil && !errors.Is(err, raft.ErrCantBootstrap) {
+		if err := bootstrap(raftConfig(&n.config, id.id(), nil, n.config.Logger.Named("raft")), disk, first); err != nil {
 			return err
 		}
 	}
 	return id.markStarted()
+}
+
+// bootstrap gives raft its first configuration, also where a process was killed
+// at that: the library writes the term and then the entry, and takes the term
+// alone for a member that has run. It would be one without a configuration, and
+// wait for ever. Raft has not run in this folder, so nothing else is there.
+func bootstrap(c *raft.Config, disk *store.Store, first raft.Configuration) error {
+	err := raft.BootstrapCluster(c, disk.Log(), disk.Stable(), disk.Snapshots(), nil, first)
+	if !errors.Is(err, raft.ErrCantBootstrap) {
+		return err
+	}
+	last, err := disk.Log().LastIndex()
+	if err != nil || last > 0 {
+		return err
+	}
+	return disk.Log().StoreLog(&raft.Log{Index: 1, Term: 1, Type: raft.LogConfiguration, Data: raft.EncodeConfiguration(first)})
 }
 
 // live is one life of raft. It closes disk.
