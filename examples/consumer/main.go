@@ -95,8 +95,8 @@ func (a *app) start(ctx context.Context, mq offset.MessageQueue) (stop func()) {
 }
 
 func (a *app) consume(ctx context.Context, mq offset.MessageQueue) {
-	next, err := client.StartPosition(ctx, a.store, source{}, mq, client.Start{From: client.FromFirst})
-	for ; err != nil; next, err = client.StartPosition(ctx, a.store, source{}, mq, client.Start{From: client.FromFirst}) {
+	next, err := a.begin(ctx, mq)
+	for ; err != nil; next, err = a.begin(ctx, mq) {
 		a.say(fmt.Sprintf("%s/%d: %v", mq.Topic, mq.QueueID, err)) // not known: never begin anywhere then
 		if !rest(ctx, time.Second) {
 			return
@@ -129,6 +129,15 @@ func (a *app) consume(ctx context.Context, mq offset.MessageQueue) {
 			return
 		}
 	}
+}
+
+// begin asks where a queue begins. A call tries again until its context ends,
+// so it has a deadline: else a cluster that is away would be waited for without
+// a word.
+func (a *app) begin(ctx context.Context, mq offset.MessageQueue) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return client.StartPosition(ctx, a.store, source{}, mq, client.Start{From: client.FromFirst})
 }
 
 // rest waits; false: ctx has ended.
