@@ -36,6 +36,15 @@ func (s *session) actOn(a offset.Act) (offset.ActResult, error) {
 	return r, err
 }
 
+// narrower says what to do where an act was refused that is well formed, which
+// is so if it is too large for a message.
+func narrower(err error, next string) error {
+	if errors.Is(err, offset.ErrInvalid) {
+		return fmt.Errorf("%w: %s", err, next)
+	}
+	return err
+}
+
 // newID draws the id of an act.
 func newID() (id offset.ActID) {
 	_, _ = rand.Read(id[:]) // it never fails

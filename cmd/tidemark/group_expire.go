@@ -75,6 +75,9 @@ func (c *groupExpireCmd) Run(s *session) error {
 	if err != nil {
 		return err
 	}
+	if since.After(s.clock()) {
+		return offset.Errorf(offset.ErrInvalid, "--unmoved-since %q is still to come: no group has moved since, however busy it is", c.UnmovedSince)
+	}
 	r, m, err := c.look(s, since)
 	if err != nil {
 		return err
@@ -89,7 +92,7 @@ func (c *groupExpireCmd) Run(s *session) error {
 	a := offset.Act{ID: newID(), Base: m.Index, Cluster: m.Cluster, Expire: &offset.Expire{Groups: list}}
 	res, err := s.act(a)
 	if err != nil {
-		return err
+		return narrower(err, "lower --limit")
 	}
 	r.done(a.ID, res)
 	if err := s.print(r); err != nil {

@@ -128,7 +128,7 @@ func (s *session) move(m *moves) error {
 	}
 	res, err := s.actOn(a)
 	if err != nil {
-		return err
+		return narrower(err, "move fewer queues at a time, with --topic, --broker or --queue")
 	}
 	r.done(a.ID, res)
 	if err := s.outcomes(r, m.states, res); err != nil {

@@ -70,6 +70,25 @@ func TestMovesAreOneAct(t *testing.T) {
 	}
 }
 
+// TestExpiryOfWhatIsToCome: by a time that is to come, all groups have not moved.
+func TestExpiryOfWhatIsToCome(t *testing.T) {
+	f := newFake()
+	f.set(t, 5, key("g", "t", "", 0))
+	f.tidemark(t, "group", "expire", "--unmoved-since", "2062-01-01", "--execute").want(t, exitBadInput, "", "still to come")
+	if len(f.acts) > 0 {
+		t.Errorf("%d acts", len(f.acts))
+	}
+}
+
+// TestActsThatAreTooLarge are refused with how to make them smaller.
+func TestActsThatAreTooLarge(t *testing.T) {
+	f := newFake()
+	f.set(t, 5, key("g", "t", "", 0))
+	f.lose, f.answer = true, func() error { return offset.Errorf(offset.ErrInvalid, "the request has 2000000 bytes") }
+	f.tidemark(t, "group", "reset", "g", "--to-offset", "1", "--execute").want(t, exitBadInput, "", "--topic, --broker or --queue")
+	f.tidemark(t, "group", "expire", "--unmoved-since", "now", "--execute").want(t, exitBadInput, "", "lower --limit")
+}
+
 // TestOutcomesBeyondWhatAnAnswerNames: of more keys that were left alone than an
 // answer names, each is told all the same.
 func TestOutcomesBeyondWhatAnAnswerNames(t *testing.T) {
