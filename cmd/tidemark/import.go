@@ -58,6 +58,10 @@ func (r *importResult) table(t *table) {
 	if d := r.Would; d != nil {
 		r.would(t, d)
 	}
+	if r.Executed && r.ID == "" {
+		t.line("nothing was sent: there are no offsets to merge")
+		return
+	}
 	if r.Executed {
 		t.line("%s done at index %d: %d changed, %d left as they were", r.Mode, r.Index, r.Changed, r.Kept)
 		return

@@ -87,6 +87,7 @@ func TestC05FilesWithoutOffsets(t *testing.T) {
 			}
 		}
 	}
+	f.tidemark(t, "import", fresh, "--execute").want(t, 0, "nothing was sent", "is read as")
 	f.tidemark(t, "import", fresh, "--replace").want(t, 0, "3 REMOVED", "is read as")
 	f.tidemark(t, "import", fresh, "--replace", "--dry-run").want(t, 0, "--allow-removal", "is read as")
 	f.tidemark(t, "import", fresh, "--replace", "--execute").want(t, exitRefused, "", "would remove 3 offsets")
