@@ -42,9 +42,11 @@ EOF
 }
 
 die() { printf 'cluster.sh: %s\n' "$*" >&2; exit 1; }
-[ "$base" = "${noted:-$base}" ] || [ "${1:-}" = clean ] ||
-	die "the cluster in $run has the ports from $noted on, not from $base: unset CLUSTER_PORT, or make another one (cluster.sh clean deletes it; CLUSTER_RUN names another folder)"
-say() { printf '%s\n' "$*" >&2; }
+
+same() { # what is asked is the cluster that is here
+	[ "$base" = "${noted:-$base}" ] ||
+		die "the cluster in $run has the ports from $noted on, not from $base: unset CLUSTER_PORT, or make another one (cluster.sh clean deletes it; CLUSTER_RUN names another folder)"
+}
 
 api() { echo "127.0.0.1:$((base + 10 * (${1#n} - 1)))"; }
 peer() { echo "127.0.0.1:$((base + 10 * (${1#n} - 1) + 1))"; }
@@ -244,6 +246,10 @@ farewell() {
 }
 rel() { echo "${1#"$PWD"/}"; }
 
+case ${1:-help} in
+help | -h | --help | clean | story) ;; # of whatever is here, or of another folder
+*) same ;;
+esac
 case ${1:-help} in
 up) up "${2:-3}" && status ;;
 run) stay "${2:-3}" ;;

@@ -71,6 +71,9 @@ func TestAClusterKeepsItsPorts(t *testing.T) {
 	if out, err := elsewhere("19", "start", "n1"); err == nil || !strings.Contains(out, "not from 19") {
 		t.Errorf("a start at other ports: %q, %v; want a refusal", out, err)
 	}
+	if out, err := elsewhere("19", "help"); err != nil {
+		t.Errorf("help at other ports: %q, %v", out, err)
+	}
 	if _, err := elsewhere("", "start", "n1"); err != nil {
 		t.Error(err)
 	}
