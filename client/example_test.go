@@ -25,7 +25,9 @@ func node() (seeds []string, stop func()) {
 func Example() {
 	seeds, stop := node()
 	defer stop()
-	ctx := context.Background()
+	// A call tries again for as long as its context lasts.
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
 
 	c, err := client.New(seeds)
 	if err != nil {
