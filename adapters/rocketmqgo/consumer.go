@@ -91,9 +91,13 @@ type Consumer struct {
 
 	mu sync.Mutex // guards what follows
 	// parts are the queues that are ours.
-	parts  map[offset.MessageQueue]*part
-	closed bool
+	parts map[offset.MessageQueue]*part
+	// joined: Start has come to its end; closed: Close has begun.
+	joined, closed bool
 }
+
+// errClosed is what calls of a Consumer get after its Close.
+var errClosed = offset.Errorf(offset.ErrClosed, "this consumer was closed")
 
 // NewConsumer returns a consumer, without I/O. Start it, and Close it in any
 // case; the Client stays open. The error wraps offset.ErrInvalid, or is that
@@ -144,8 +148,12 @@ func (c *Consumer) options() []consumer.Option {
 }
 
 // Start joins the group. It takes some seconds at most; the error is that of
-// rocketmq-client-go, and the Consumer is then of no use any more.
+// rocketmq-client-go, and the Consumer is then of no use any more, or
+// offset.ErrClosed.
 func (c *Consumer) Start() error {
+	if c.ctx.Err() != nil {
+		return errClosed
+	}
 	for _, topic := range c.cfg.Topics {
 		if err := c.pull.Subscribe(topic, c.cfg.Selector); err != nil {
 			return fmt.Errorf("subscribing to %s: %w", topic, err)
@@ -154,7 +162,23 @@ func (c *Consumer) Start() error {
 	if err := c.pull.Start(); err != nil {
 		return fmt.Errorf("joining group %s: %w", c.cfg.Group, err)
 	}
+	c.mu.Lock()
+	c.joined = !c.closed
+	closed := c.closed
+	c.mu.Unlock()
+	if closed { // meanwhile
+		c.leave()
+		return errClosed
+	}
 	return nil
+}
+
+// leave leaves the group. Where Start has failed there is nothing to leave, and
+// the pull consumer would panic.
+func (c *Consumer) leave() {
+	if err := c.pull.Shutdown(); err != nil {
+		c.log.Warn("leaving the group", "cause", err)
+	}
 }
 
 // Poll waits for messages, and returns those of one pull: 32 of one queue at
@@ -173,7 +197,7 @@ func (c *Consumer) Poll(ctx context.Context) ([]Message, error) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-c.ctx.Done():
-			return nil, offset.Errorf(offset.ErrClosed, "this consumer was closed")
+			return nil, errClosed
 		}
 	}
 }
@@ -201,6 +225,7 @@ func (c *Consumer) Close(ctx context.Context) error {
 		return nil
 	}
 	c.closed = true
+	joined := c.joined
 	for mq, p := range c.parts {
 		p.queue.Drop()
 		delete(c.parts, mq)
@@ -208,8 +233,8 @@ func (c *Consumer) Close(ctx context.Context) error {
 	c.mu.Unlock()
 	c.cancel()
 	err := c.store.Close(ctx)
-	if left := c.pull.Shutdown(); left != nil {
-		c.log.Warn("leaving the group", "cause", left)
+	if joined {
+		c.leave()
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package rocketmqgo
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -24,10 +25,7 @@ func inside(t *testing.T, tide *tidemarktest.Cluster, cfg Config) *Consumer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		c.cancel()
-		_ = c.store.Close(context.Background())
-	})
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
 	return c
 }
 
@@ -86,5 +84,28 @@ func TestAQueueThatBeginsIsNotForgotten(t *testing.T) {
 	}
 	if got := tide.Offsets(t.Name())[p.mq]; got != 5 {
 		t.Errorf("offset %d, want 5", got)
+	}
+}
+
+// TestCloseAfterAStartThatFailed: of a topic whose name no broker takes.
+func TestCloseAfterAStartThatFailed(t *testing.T) {
+	c := inside(t, tidemarktest.Start(t, 1), Config{Selector: consumer.MessageSelector{Type: "none", Expression: "a || b"}})
+	c.cfg.Topics = []string{"no topic"}
+	if err := c.Start(); err == nil {
+		t.Fatal("it has started")
+	}
+	if err := c.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCloseWithoutStart: a Consumer is closed in any case.
+func TestCloseWithoutStart(t *testing.T) {
+	c := inside(t, tidemarktest.Start(t, 1), Config{})
+	if err := c.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := c.Start(); !errors.Is(err, offset.ErrClosed) {
+		t.Errorf("a closed consumer joins its group: %v", err)
 	}
 }
