@@ -23,6 +23,7 @@ func (s *session) act(a offset.Act) (offset.ActResult, error) {
 	ctx, cancel := s.call()
 	defer cancel()
 	r, _, err := s.Act(ctx, a)
+	s.changed = err == nil
 	return r, err
 }
 

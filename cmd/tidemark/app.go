@@ -86,6 +86,8 @@ type session struct {
 	format  string
 	// announced: a call of this run, or of a copy, takes long, and that was said.
 	announced *atomic.Bool
+	// changed: what the command was to change is done, whatever fails behind it.
+	changed bool
 }
 
 // note tells people something; it is no result.

@@ -267,6 +267,24 @@ func (closedPipe) Write([]byte) (int, error) {
 	return 0, &os.PathError{Op: "write", Path: "stdout", Err: syscall.EPIPE}
 }
 
+// TestDoneWithoutOutput: where the result of a change can't be written, the error
+// says that it is done.
+func TestDoneWithoutOutput(t *testing.T) {
+	for _, args := range [][]string{{"group", "set", "g", "t:0=1"}, {"commit", "g", "t", "0", "5"}} {
+		for _, execute := range []bool{false, true} {
+			if execute {
+				args = append(args, "--execute")
+			}
+			f := newFake()
+			var errs bytes.Buffer
+			code := run(t.Context(), args, streams{out: closedPipe{}, err: &errs}, func([]string) (cluster, error) { return f, nil })
+			if code != exitFailed || strings.Contains(errs.String(), "it is done") != execute || (f.all() != "") != execute {
+				t.Errorf("%q: exit code %d, %q, and there is %q", args, code, &errs, f.all())
+			}
+		}
+	}
+}
+
 func TestOutputForms(t *testing.T) {
 	f := newFake()
 	f.set(t, 9223372036854775807, key("g", "t", "b", 0))

@@ -86,5 +86,6 @@ func (s *session) commit(id offset.ClusterID, c offset.Commit) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	s.changed = true
 	return v[0].State.Position.Offset, nil
 }

@@ -41,6 +41,7 @@ func (s *session) change(e execute, what string, may func(*statusResult) error, 
 		if err := do(ctx); err != nil {
 			return err
 		}
+		s.changed = true
 	}
 	return s.print(&changeResult{Change: what, Executed: e.Execute})
 }
@@ -137,6 +138,7 @@ func (c *transferCmd) Run(s *session) error {
 		if r.Leader, _, err = s.Transfer(ctx, c.To); err != nil {
 			return err
 		}
+		s.changed = true
 		r.Change = "leadership is with " + shown(r.Leader)
 	}
 	return s.print(r)

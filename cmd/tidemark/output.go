@@ -39,7 +39,10 @@ func (s *session) print(r result) error {
 	if err != nil {
 		return fmt.Errorf("forming the output: %w", err)
 	}
-	if _, err := s.out.Write(b); err != nil {
+	switch _, err = s.out.Write(b); {
+	case err != nil && s.changed:
+		return fmt.Errorf("it is done; writing what was done: %w", err)
+	case err != nil:
 		return fmt.Errorf("writing the output: %w", err)
 	}
 	return nil
