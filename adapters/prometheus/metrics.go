@@ -2,6 +2,7 @@ package tidemarkprom
 
 import (
 	"errors"
+	"syscall"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -112,7 +113,7 @@ func (m *Metrics) labels(group string, others ...string) []string {
 }
 
 // code is the name of an error's code. Of an error that a store alone gives it
-// is the name of the sentinel, which tells more.
+// is the name of the sentinel, which tells more, or disk if that has failed.
 func code(err error) string {
 	for _, own := range []struct {
 		err  error
@@ -125,6 +126,9 @@ func code(err error) string {
 		if errors.Is(err, own.err) {
 			return own.name
 		}
+	}
+	if fault := syscall.Errno(0); errors.As(err, &fault) && offset.CodeOf(err) == offset.CodeOutcomeUnknown && !errors.Is(err, offset.ErrOutcomeUnknown) {
+		return "disk"
 	}
 	return offset.CodeOf(err).String()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -102,6 +104,22 @@ func TestOfALocalStore(t *testing.T) {
 	})
 	stop()
 	wantSeries(t, reg, 0, map[string]float64{"tidemark_store_queues": 0})
+}
+
+// TestADiskThatFailsIsNamed: it is no unknown outcome, and never hides another cause.
+func TestADiskThatFailsIsNamed(t *testing.T) {
+	full := &fs.PathError{Op: "write", Path: "offsets.json", Err: syscall.ENOSPC}
+	for want, err := range map[string]error{
+		"disk":            &client.PersistError{Queues: []client.QueueError{{Err: full}}},
+		"outcome_unknown": fmt.Errorf("%w: %w", offset.ErrOutcomeUnknown, full),
+		"unreachable":     fmt.Errorf("%w: %w", offset.ErrUnreachable, syscall.ECONNREFUSED),
+		"not_read":        offset.ErrNotRead,
+		"ok":              nil,
+	} {
+		if got := code(err); got != want {
+			t.Errorf("%v: %s, want %s", err, got, want)
+		}
+	}
 }
 
 // TestDamagedFilesAreCounted (C04): also once the store is not watched any more.
