@@ -42,6 +42,7 @@ EOF
 }
 
 die() { printf 'cluster.sh: %s\n' "$*" >&2; exit 1; }
+say() { printf '%s\n' "$*" >&2; }
 
 same() { # what is asked is the cluster that is here
 	[ "$base" = "${noted:-$base}" ] ||
