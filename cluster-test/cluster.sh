@@ -115,6 +115,7 @@ ready() { # ready SECONDS: wait until every running node serves
 	local until=$((SECONDS + $1)) n
 	for n in $(nodes); do
 		while alive "$n" && ! curl -fsS -m 1 -o /dev/null "http://$(api "$n")/readyz" 2>/dev/null; do
+			! fallen || return 1 # the others may wait for it in vain
 			if [ $SECONDS -ge $until ]; then
 				say "$n is not ready: $(curl -sS -m 1 "http://$(api "$n")/readyz" 2>&1 | head -n 1)"
 				tail -n 3 "$run/$n/log" >&2
@@ -122,12 +123,20 @@ ready() { # ready SECONDS: wait until every running node serves
 			fi
 			sleep 0.05
 		done
+	done
+	! fallen
+}
+
+fallen() { # tells whether a node has ended by itself, and its last words
+	local n
+	for n in $(nodes); do
 		if ! alive "$n" && [ ! -e "$run/$n/stopped" ]; then
 			say "$n has ended:"
 			tail -n 5 "$run/$n/log" >&2
-			return 1
+			return 0
 		fi
 	done
+	return 1
 }
 
 up() {

@@ -2,6 +2,7 @@ package processes
 
 import (
 	"bytes"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,6 +79,28 @@ func TestAClusterKeepsItsPorts(t *testing.T) {
 		t.Error(err)
 	}
 	c.Sh("ready")
+}
+
+// TestAPortThatIsTaken: the start ends with the node that has ended, and why, also
+// where others wait for that node; and afterwards other ports may be tried.
+func TestAPortThatIsTaken(t *testing.T) {
+	c := local.New(t, 2)
+	l, err := net.Listen("tcp", c.API("n2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	began := time.Now()
+	out, err := c.Script("cluster.sh", "up", "2").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "n2 has ended") || !strings.Contains(string(out), "address already in use") {
+		t.Errorf("with the port of n2 taken: %v\n%s", err, out)
+	}
+	if took := time.Since(began); took > 40*time.Second { // the nodes are given 60 s
+		t.Errorf("it took %v to say so", took)
+	}
+	if _, err := os.Stat(filepath.Join(c.Run, "port")); !os.IsNotExist(err) {
+		t.Errorf("the ports of a cluster that never ran are kept: %v", err)
+	}
 }
 
 // commands runs the three commands that are offered, each in a shell where the
