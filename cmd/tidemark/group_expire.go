@@ -71,14 +71,14 @@ func (c *groupExpireCmd) Run(s *session) error {
 	if c.Limit < 1 || c.Limit > offset.MaxCommits {
 		return offset.Errorf(offset.ErrInvalid, "--limit %d is not within 1 to %d", c.Limit, offset.MaxCommits)
 	}
-	since, err := moment("--unmoved-since", c.UnmovedSince, s.clock())
+	since, now, err := c.times(s)
 	if err != nil {
 		return err
 	}
-	if since.After(s.clock()) {
+	if since.After(now) {
 		return offset.Errorf(offset.ErrInvalid, "--unmoved-since %q is still to come: no group has moved since, however busy it is", c.UnmovedSince)
 	}
-	r, m, err := c.look(s, since)
+	r, m, err := c.look(s, since, now)
 	if err != nil {
 		return err
 	}
@@ -122,8 +122,27 @@ func (r *expireResult) done(id offset.ActID, res offset.ActResult) {
 	}
 }
 
+// times are the one that is asked for and the present, both by the leader's
+// clock, which stamps what moves: by a clock that is ahead of it, all groups
+// would not have moved for long.
+func (c *groupExpireCmd) times(s *session) (since, now time.Time, err error) {
+	now = s.clock()
+	if _, err = moment("--unmoved-since", c.UnmovedSince, now); err != nil {
+		return since, now, err
+	}
+	st, err := s.leaderStatus()
+	if err != nil {
+		return since, now, err
+	}
+	if st.Vitals.Clock > 0 { // a member of an older build does not tell it
+		now = time.UnixMilli(st.Vitals.Clock)
+	}
+	since, err = moment("--unmoved-since", c.UnmovedSince, now)
+	return since, now, err
+}
+
 // look finds the groups in which nothing has moved since.
-func (c *groupExpireCmd) look(s *session, since time.Time) (*expireResult, offset.Meta, error) {
+func (c *groupExpireCmd) look(s *session, since, now time.Time) (*expireResult, offset.Meta, error) {
 	r := &expireResult{Since: when(since.UnixMilli()), Groups: []idleRow{}}
 	var (
 		m offset.Meta
@@ -158,7 +177,7 @@ func (c *groupExpireCmd) look(s *session, since time.Time) (*expireResult, offse
 	r.Index = m.Index
 	for i := range r.Groups {
 		x := &r.Groups[i]
-		x.Changed, x.age = when(x.time), s.clock().Sub(time.UnixMilli(x.time))
+		x.Changed, x.age = when(x.time), now.Sub(time.UnixMilli(x.time))
 	}
 	return r, m, err
 }

@@ -80,6 +80,19 @@ func TestExpiryOfWhatIsToCome(t *testing.T) {
 	}
 }
 
+// TestExpiryGoesByTheLeadersClock: one of the caller's that is ahead would make
+// busy groups idle.
+func TestExpiryGoesByTheLeadersClock(t *testing.T) {
+	f := newFake()
+	f.set(t, 5, key("g", "t", "", 0))
+	f.tidemark(t, "group", "expire", "--unmoved-since", "30m").want(t, 0, "1 group would be removed", "")
+	f.alter = func(_ string, st *offset.Status) { st.Vitals.Clock = fakeStart + 60_000 }
+	f.tidemark(t, "group", "expire", "--unmoved-since", "30m", "--execute").want(t, 0, "0 groups have not moved", "")
+	if len(f.acts) > 0 {
+		t.Errorf("%d acts", len(f.acts))
+	}
+}
+
 // TestActsThatAreTooLarge are refused with how to make them smaller.
 func TestActsThatAreTooLarge(t *testing.T) {
 	f := newFake()
