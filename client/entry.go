@@ -1,6 +1,11 @@
 package client
 
-import "github.com/tidemark-mq/tidemark/offset"
+import (
+	"context"
+	"errors"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
 
 // entry is what a RemoteStore holds of one queue. Its methods are the only
 // transitions; DESIGN.md has them as a table. The store's lock guards it.
@@ -120,6 +125,30 @@ func (e *entry) doubt(sent int64) {
 	if !e.isMaybe || sent > e.maybe {
 		e.maybe, e.isMaybe = sent, true
 	}
+}
+
+// unsure gives what is to be said of a value that was not persisted for the
+// reason of err: if an earlier send of it may be done, that is unknown still.
+func (e *entry) unsure(v int64, err error) error {
+	if !e.isMaybe || v > e.maybe || errors.Is(err, offset.ErrOutcomeUnknown) {
+		return err
+	}
+	out := Error{Op: "persist", Err: err}
+	if e := (*Error)(nil); errors.As(err, &e) {
+		out = *e
+	}
+	out.Err = only(offset.ErrOutcomeUnknown, out.Err, endOf(err))
+	return &out
+}
+
+// endOf gives the context's error that is in err; nil if there is none.
+func endOf(err error) error {
+	for _, end := range []error{context.DeadlineExceeded, context.Canceled} {
+		if errors.Is(err, end) {
+			return end
+		}
+	}
+	return nil
 }
 
 // moved notes that an own Set was acknowledged: its index is the epoch from

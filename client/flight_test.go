@@ -32,6 +32,31 @@ func TestUnknownCommitStaysAndIsSentAgain(t *testing.T) {
 	})
 }
 
+// TestAnEarlierDoubtIsSaid: a run that has not sent a value, of which an earlier
+// one is unsure, does not say that it is not done. A higher one was never sent.
+func TestAnEarlierDoubtIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		s := f.store(WithPersistInterval(0))
+		read(t, s, 0)
+		f.play(func(*fakeNode, string, int) (fault, error) { return loseAnswer, nil })
+		s.UpdateOffset(mq(0), 5, true)
+		if err := s.Persist(within(t, time.Second), mq(0)); !errors.Is(err, offset.ErrOutcomeUnknown) {
+			t.Fatalf("error is %v", err)
+		}
+		over, cancel := context.WithCancel(context.Background())
+		cancel()
+		err := s.Persist(over, mq(0))
+		if e := (*Error)(nil); !errors.Is(err, offset.ErrOutcomeUnknown) || errors.Is(err, offset.ErrUnreachable) || !errors.Is(err, context.Canceled) || !errors.As(err, &e) {
+			t.Errorf("of 5: %v", err)
+		}
+		s.UpdateOffset(mq(0), 6, true)
+		if err := s.Persist(over, mq(0)); errors.Is(err, offset.ErrOutcomeUnknown) || !errors.Is(err, offset.ErrUnreachable) {
+			t.Errorf("of 6: %v", err)
+		}
+	})
+}
+
 // held makes calls of a kind wait until the channel is closed.
 func held(f *fakeCluster, kind string) chan struct{} {
 	gate := make(chan struct{})

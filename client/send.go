@@ -70,7 +70,7 @@ func (s *RemoteStore) late(ours func(offset.MessageQueue) bool, err error) error
 	s.mu.Lock()
 	for mq, e := range s.table {
 		if ours != nil && ours(mq) && e.unsaid() {
-			list = append(list, QueueError{mq, e.value, err})
+			list = append(list, QueueError{mq, e.value, e.unsure(e.value, err)})
 		}
 	}
 	s.mu.Unlock()
@@ -196,7 +196,7 @@ func (r *run) unbegun(list []item, ended error) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	for _, it := range list {
-		r.fail(it.mq, it.value, err)
+		r.fail(it.mq, it.value, it.entry.unsure(it.value, err))
 	}
 }
 
@@ -259,7 +259,7 @@ func (r *run) unanswered(it item, err error) {
 	case errors.Is(err, offset.ErrOutcomeUnknown):
 		it.entry.doubt(it.value)
 	}
-	r.fail(it.mq, it.value, err)
+	r.fail(it.mq, it.value, it.entry.unsure(it.value, err))
 }
 
 // fence freezes the queue of an item, if it is the same still.
