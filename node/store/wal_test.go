@@ -67,7 +67,7 @@ func large(from, to uint64) []*raft.Log {
 // TestPrefixGoesBySegments: a prefix is deleted a segment at a time; cut short it
 // leaves a log that begins earlier, and is whole.
 func TestPrefixGoesBySegments(t *testing.T) {
-	onlyOn(t, LogWAL, "needs segments")
+	onlyOn(t, LogWAL, "only of segments")
 	var f fault
 	cfg := Config{Dir: storeDir(t), Unsafe: Unsafe{Fault: f.hook}}
 	s := open(t, cfg)
@@ -105,7 +105,7 @@ func TestPrefixGoesBySegments(t *testing.T) {
 
 // TestSlicedSuffixIsRefused: what would leave a gap, segments do not do.
 func TestSlicedSuffixIsRefused(t *testing.T) {
-	onlyOn(t, LogWAL, "needs segments")
+	onlyOn(t, LogWAL, "only of segments")
 	cfg := Config{Dir: storeDir(t), Unsafe: Unsafe{SlicedSuffix: true}}
 	s := open(t, cfg)
 	for i := uint64(1); i <= 12; i++ {
@@ -125,7 +125,7 @@ func TestSlicedSuffixIsRefused(t *testing.T) {
 // fills a segment and the making of the next. The library alone refuses every
 // append from then on.
 func TestSegmentClosedAndNotFollowed(t *testing.T) {
-	onlyOn(t, LogWAL, "needs segments")
+	onlyOn(t, LogWAL, "only of segments")
 	var f fault
 	cfg := Config{Dir: storeDir(t), Unsafe: Unsafe{Fault: f.hook}}
 	s := open(t, cfg)
@@ -164,7 +164,7 @@ func TestSegmentClosedAndNotFollowed(t *testing.T) {
 // TestMissingSegment: one that held an entry is missed, whichever it is. The
 // library makes the last one anew.
 func TestMissingSegment(t *testing.T) {
-	onlyOn(t, LogWAL, "needs segments")
+	onlyOn(t, LogWAL, "only of segments")
 	for name, at := range map[string]int{"the first": 0, "the last": -1} {
 		t.Run(name, func(t *testing.T) {
 			dir := storeDir(t)
@@ -192,7 +192,7 @@ func TestMissingSegment(t *testing.T) {
 // TestFlippedBitsInSegments: no flipped bit makes the log shorter, or other, in
 // silence. The library does not look at most, and cuts the log off at others.
 func TestFlippedBitsInSegments(t *testing.T) {
-	onlyOn(t, LogWAL, "needs segments")
+	onlyOn(t, LogWAL, "only of segments")
 	r := rand.New(rand.NewPCG(seedOf(t), 1))
 	dir := storeDir(t)
 	s := open(t, Config{Dir: dir})
@@ -230,7 +230,7 @@ func TestFlippedBitsInSegments(t *testing.T) {
 // TestTornBatch lets the power fail while a batch is written: any of its sectors
 // may be missing, and what was there before is whole. Then the log goes on.
 func TestTornBatch(t *testing.T) {
-	onlyOn(t, LogWAL, "needs segments")
+	onlyOn(t, LogWAL, "only of segments")
 	r := rand.New(rand.NewPCG(seedOf(t), 2))
 	dir := storeDir(t)
 	s := open(t, Config{Dir: dir})
@@ -275,7 +275,7 @@ func TestTornBatch(t *testing.T) {
 // leaves of the last batch only. Where a whole batch follows, what is missing was
 // acknowledged.
 func TestMissingSectorUnderWholeBatches(t *testing.T) {
-	onlyOn(t, LogWAL, "needs segments")
+	onlyOn(t, LogWAL, "only of segments")
 	dir := storeDir(t)
 	s := open(t, Config{Dir: dir})
 	for i := uint64(1); i <= 60; i++ {
