@@ -46,8 +46,13 @@ func run(ctx context.Context, kafka, tidemark, group, topic string) (err error) 
 	c, err := franzgo.NewConsumer(tide, franzgo.Config{
 		Group:  group,
 		Topics: []string{topic},
-		Kafka:  []kgo.Opt{kgo.SeedBrokers(strings.Split(kafka, ",")...), kgo.SessionTimeout(6 * time.Second)},
-		Start:  client.Start{From: client.FromFirst},
+		Kafka: []kgo.Opt{
+			kgo.SeedBrokers(strings.Split(kafka, ",")...),
+			kgo.SessionTimeout(6 * time.Second),
+			// Without it a broker that cannot be reached is waited for without a word.
+			kgo.WithLogger(kgo.BasicLogger(os.Stderr, kgo.LogLevelWarn, nil)),
+		},
+		Start: client.Start{From: client.FromFirst},
 		OnMoved: func(m franzgo.Move) {
 			fmt.Printf("moved: partition %d goes on at %d (%v)\n", m.Queue.QueueID, m.To, m.Why)
 		},
