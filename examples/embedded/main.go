@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -27,14 +28,14 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *data, *api, *peer); err != nil {
+	if err := run(ctx, os.Stdout, *data, *api, *peer); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
 // run opens the node, and consumes until ctx ends or the node does.
-func run(ctx context.Context, data, api, peer string) (err error) {
+func run(ctx context.Context, out io.Writer, data, api, peer string) (err error) {
 	opts := []embedded.Option{embedded.WithLogger(slog.New(slog.NewTextHandler(os.Stderr, nil)))}
 	if api != "" {
 		opts = append(opts, embedded.WithListen(api, peer))
@@ -49,7 +50,7 @@ func run(ctx context.Context, data, api, peer string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closed(s)) }() // before the node is
-	return consume(ctx, n, s)
+	return consume(ctx, out, n, s)
 }
 
 // closed persists what is left, also after Ctrl-C has ended all other calls.
@@ -61,13 +62,13 @@ func closed(s *client.RemoteStore) error {
 
 // consume takes messages, which stand for themselves here, and says which
 // offsets are acknowledged: none of these is ever lost.
-func consume(ctx context.Context, n *embedded.Node, s *client.RemoteStore) error {
+func consume(ctx context.Context, out io.Writer, n *embedded.Node, s *client.RemoteStore) error {
 	mq := offset.MessageQueue{Topic: "orders", QueueID: 0}
 	next, err := s.ReadOffset(ctx, mq, client.ReadFromStore)
 	if err != nil && !errors.Is(err, offset.ErrNoOffset) {
 		return err
 	}
-	fmt.Println("begins at", next)
+	fmt.Fprintln(out, "begins at", next)
 	for {
 		select {
 		case <-ctx.Done():
@@ -84,6 +85,6 @@ func consume(ctx context.Context, n *embedded.Node, s *client.RemoteStore) error
 			fmt.Fprintln(os.Stderr, err) // the next run sends it again
 			continue
 		}
-		fmt.Println("acknowledged", next)
+		fmt.Fprintln(out, "acknowledged", next)
 	}
 }
