@@ -12,7 +12,7 @@ import (
 // acting are the flags of a command that moves offsets by an act.
 type acting struct {
 	execute
-	ExpectIndex uint64 `help:"Refuse (exit code 4) if anything of this has moved since that index, such as the one that a run without --execute has named." placeholder:"INDEX"`
+	ExpectIndex *uint64 `help:"Refuse (exit code 4) if anything of this has moved since that index, such as the one that a run without --execute has named." placeholder:"INDEX"`
 }
 
 // act sends an act with an id of its own.
@@ -55,17 +55,17 @@ func newID() (id offset.ActID) {
 // expect refuses to go on where one of the keys has moved since index.
 func (a acting) expect(at uint64, states []offset.KeyedState) error {
 	switch {
-	case a.ExpectIndex == 0:
+	case a.ExpectIndex == nil:
 		return nil
-	case a.ExpectIndex > at:
-		return offset.Errorf(offset.ErrInvalid, "--expect-index %d is ahead of the cluster, which is at index %d", a.ExpectIndex, at)
+	case *a.ExpectIndex > at:
+		return offset.Errorf(offset.ErrInvalid, "--expect-index %d is ahead of the cluster, which is at index %d", *a.ExpectIndex, at)
 	}
 	for _, st := range states {
 		switch p := st.Position; {
-		case p.Index > a.ExpectIndex && p.Index != p.Epoch:
-			return exitf(exitRefused, "%s was committed at index %d, after index %d; look at it again without --execute", st.Key, p.Index, a.ExpectIndex)
-		case max(p.Index, p.Epoch) > a.ExpectIndex:
-			return exitf(exitRefused, "an act at index %d, after index %d, has moved or removed %s; look at it again without --execute", max(p.Index, p.Epoch), a.ExpectIndex, st.Key)
+		case p.Index > *a.ExpectIndex && p.Index != p.Epoch:
+			return exitf(exitRefused, "%s was committed at index %d, after index %d; look at it again without --execute", st.Key, p.Index, *a.ExpectIndex)
+		case max(p.Index, p.Epoch) > *a.ExpectIndex:
+			return exitf(exitRefused, "an act at index %d, after index %d, has moved or removed %s; look at it again without --execute", max(p.Index, p.Epoch), *a.ExpectIndex, st.Key)
 		}
 	}
 	return nil
@@ -76,7 +76,7 @@ func (a acting) expect(at uint64, states []offset.KeyedState) error {
 // has the index of the last removal as its epoch. Of a topic that nothing is
 // left of, and that is not named, only removals from the group are noticed.
 func (s *session) expectNoneGone(a acting, group string, topics map[string]bool) error {
-	if a.ExpectIndex == 0 {
+	if a.ExpectIndex == nil {
 		return nil
 	}
 	none := []offset.Key{noKey(group, "%")}
@@ -95,8 +95,8 @@ func (s *session) expectNoneGone(a acting, group string, topics map[string]bool)
 			gone = max(gone, st.Position.Epoch)
 		}
 	}
-	if gone > a.ExpectIndex {
-		return exitf(exitRefused, "an act at index %d, after index %d, may have removed offsets of group %s; look at it again without --execute", gone, a.ExpectIndex, shown(group))
+	if gone > *a.ExpectIndex {
+		return exitf(exitRefused, "an act at index %d, after index %d, may have removed offsets of group %s; look at it again without --execute", gone, *a.ExpectIndex, shown(group))
 	}
 	return nil
 }

@@ -70,6 +70,15 @@ func TestMovesAreOneAct(t *testing.T) {
 	}
 }
 
+// TestExpectIndexZero is an index like any other: nothing has moved since, if
+// nothing is there.
+func TestExpectIndexZero(t *testing.T) {
+	f := newFake()
+	set := []string{"group", "set", "g", "t:0=1", "--expect-index", "0", "--execute"}
+	f.tidemark(t, set...).want(t, 0, "moved 1 of 1", "")
+	f.tidemark(t, set...).want(t, exitRefused, "", "after index 0")
+}
+
 // TestExpiryOfWhatIsToCome: by a time that is to come, all groups have not moved.
 func TestExpiryOfWhatIsToCome(t *testing.T) {
 	f := newFake()
