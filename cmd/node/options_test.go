@@ -166,7 +166,8 @@ func TestUsage(t *testing.T) {
 		{[]string{"--limit-groups", "x"}, exitUsage, "", "--limit-groups"},
 		{[]string{"--name"}, exitUsage, "", "--name"},
 		{[]string{"--version"}, exitOK, "tidemarkd ", ""},
-		{[]string{"--help"}, exitOK, "--initial-cluster", ""},
+		{[]string{"--help"}, exitOK, "    tidemarkd --dev\n", ""},
+		{[]string{"--help"}, exitOK, "--print-config", ""},
 	} {
 		r := try(t, nil, c.args...)
 		if r.code != c.code || !strings.Contains(r.out, c.out) || !strings.Contains(r.errs, c.errs) || c.errs == "" && r.errs != "" {

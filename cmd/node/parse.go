@@ -26,6 +26,13 @@ type parsed struct {
 	model *kong.Node
 }
 
+// beginnings are in the help text; what is indented is shown line by line.
+const beginnings = `Such as:
+
+    tidemarkd --dev
+    tidemarkd --name n1 --data /var/lib/tidemark --advertise n1.example:7411 \
+      --initial-cluster n1=n1.example:7412,n2=n2.example:7412,n3=n3.example:7412`
+
 // parse reads flags over environment over file.
 func parse(args []string, out, err io.Writer) (*parsed, error) {
 	p := &parsed{}
@@ -42,6 +49,7 @@ func parse(args []string, out, err io.Writer) (*parsed, error) {
 	if fault != nil {
 		panic("tidemarkd: the command line is not well formed: " + fault.Error())
 	}
+	parser.Model.Detail = beginnings
 	p.flags, p.model = parser.Model.Flags, parser.Model.Node
 	if path := configPath(args); path != "" {
 		if err := file.load(path, p.flags); err != nil {
