@@ -142,6 +142,9 @@ var offline = []string{"dump", "version", "contexts", "completion", "man", "chec
 
 // execute connects and runs the command.
 func (s *session) execute(a *app, command *kong.Context) error {
+	if err := narrowing(command); err != nil {
+		return err
+	}
 	words := command.Command() + " "
 	if slices.ContainsFunc(offline, func(c string) bool { return strings.HasPrefix(words, c+" ") }) {
 		return command.Run(s)

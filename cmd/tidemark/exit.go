@@ -178,6 +178,21 @@ func text(args []string) error {
 	return nil
 }
 
+// narrowing refuses a flag that narrows a command to a name, and that was given
+// an empty one: what a variable left unset would do with all there is.
+func narrowing(command *kong.Context) error {
+	for _, p := range command.Path {
+		f := p.Flag
+		if f == nil || !slices.Contains([]string{"group", "topic", "queue", "from-group"}, f.Name) {
+			continue
+		}
+		if given, ok := f.Target.Interface().(string); ok && given == "" {
+			return offset.Errorf(offset.ErrInvalid, "--%s is empty; name one, or leave the flag out for all", f.Name)
+		}
+	}
+	return nil
+}
+
 // numbers are the flags behind which a number below 0 is read: as what is meant,
 // or to be refused for what it is.
 var numbers = []string{"--shift-by", "--to-offset", "--limit"}

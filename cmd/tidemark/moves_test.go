@@ -79,6 +79,29 @@ func TestExpectIndexZero(t *testing.T) {
 	f.tidemark(t, set...).want(t, exitRefused, "", "after index 0")
 }
 
+// TestEmptyNamesDoNotMeanAll: a variable that is not set narrows nothing, and
+// must not do with all what was meant for one.
+func TestEmptyNamesDoNotMeanAll(t *testing.T) {
+	for _, args := range [][]string{
+		{"group", "remove", "g", "--topic", ""},
+		{"group", "remove", "g", "--topic", "t", "--broker", "", "--queue="},
+		{"group", "clone", "g", "h", "--topic="},
+		{"export", "--group", ""},
+		{"import", cases + "C05.fresh.consumerOffset.json", "--replace", "--allow-removal", "--group", ""},
+	} {
+		f := newFake()
+		f.set(t, 5, key("g", "t", "", 0), key("g", "t", "", 1))
+		before := f.all()
+		if args[0] != "export" {
+			args = append(args, "--execute")
+		}
+		f.tidemark(t, args...).want(t, exitBadInput, "", "is empty")
+		if f.all() != before {
+			t.Errorf("%q left %q", args, f.all())
+		}
+	}
+}
+
 // TestExpiryOfWhatIsToCome: by a time that is to come, all groups have not moved.
 func TestExpiryOfWhatIsToCome(t *testing.T) {
 	f := newFake()
