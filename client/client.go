@@ -49,6 +49,8 @@ type Client struct {
 	next int
 	// shunned holds addresses that failed, and until when they are passed over.
 	shunned map[string]time.Time
+	// unreached holds addresses that could not be reached, of which that was logged.
+	unreached map[string]struct{}
 	// rounds counts the searches in a row that found no node, pause is when
 	// the next may begin.
 	rounds int
@@ -68,12 +70,13 @@ func New(seeds []string, opts ...Option) (*Client, error) {
 		}
 	}
 	c := &Client{
-		set:     settle(opts),
-		seeds:   append([]string(nil), seeds...),
-		dialing: make(chan struct{}, 1),
-		want:    seeds[0],
-		next:    1 % len(seeds),
-		shunned: make(map[string]time.Time),
+		set:       settle(opts),
+		seeds:     append([]string(nil), seeds...),
+		dialing:   make(chan struct{}, 1),
+		want:      seeds[0],
+		next:      1 % len(seeds),
+		shunned:   make(map[string]time.Time),
+		unreached: make(map[string]struct{}),
 	}
 	c.life, c.die = context.WithCancel(context.Background())
 	c.http = newHTTP(c.set)

@@ -104,8 +104,7 @@ func (c *Client) open(ctx context.Context) (*conn.Conn, error) {
 		if err == nil {
 			return next, c.install(next)
 		}
-		c.set.logger.Warn("a node cannot be reached", "addr", addr, "error", err)
-		c.leave(addr, true)
+		c.unreachable(addr, err)
 		if fit == elsewhere {
 			break
 		}
@@ -172,8 +171,13 @@ func (c *Client) install(cn *conn.Conn) error {
 	c.cur, c.want, c.leaving = cn, cn.Addr(), false
 	c.rounds, c.pause = 0, time.Time{}
 	delete(c.shunned, cn.Addr())
+	_, again := c.unreached[cn.Addr()]
+	delete(c.unreached, cn.Addr())
 	ended := c.putAwayLocked(before)
 	c.mu.Unlock()
+	if again {
+		c.set.logger.Info("a node is reached again", "addr", cn.Addr())
+	}
 	if before != nil {
 		before.Retire()
 		c.disconnected(before)

@@ -1,8 +1,11 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -106,6 +109,31 @@ func TestCloseEndsConnectionsThatWerePutAway(t *testing.T) {
 		c.Close()
 		if err := <-slow; !errors.Is(err, offset.ErrOutcomeUnknown) || time.Since(began) != 0 {
 			t.Fatalf("%v, %s after Close", err, time.Since(began))
+		}
+	})
+}
+
+// An outage is tried at several times a second, and logged once for each node:
+// when it begins, and when it ends.
+func TestAnOutageIsLoggedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		var out bytes.Buffer
+		c := f.client(WithLogger(slog.New(slog.NewTextHandler(&out, nil))))
+		for n := 1; n <= 2; n++ {
+			f.kill("a:1")
+			if err := commitOne(within(t, 3*time.Second), c, key(0), 1, 0); err == nil {
+				t.Fatal("a commit at a node that is gone")
+			}
+			f.start("a:1")
+			if err := commitOne(within(t, 3*time.Second), c, key(0), 1, 0); err != nil {
+				t.Fatal(err)
+			}
+			for _, said := range []string{"cannot be reached", "reached again"} {
+				if got := strings.Count(out.String(), said); got != n {
+					t.Fatalf("%q %d times after outage %d:\n%s", said, got, n, &out)
+				}
+			}
 		}
 	})
 }

@@ -12,7 +12,8 @@ import (
 // that goes on naming it as the leader does not send every call into the void.
 const shunFor = 2 * time.Second
 
-// maxShunned bounds the addresses that are remembered as failed.
+// maxShunned bounds the addresses that are remembered as failed, and those that
+// are remembered as logged.
 const maxShunned = 64
 
 // learn takes the leader that an answer of the node at addr names.
@@ -87,6 +88,22 @@ func (c *Client) leave(addr string, failed bool) {
 		c.want = c.seedLocked(addr)
 	}
 	c.leaving = c.leaving || c.cur != nil && c.cur.Addr() == addr && c.want != addr
+}
+
+// unreachable makes calls leave a node that could not be dialed. That is logged
+// once until it is reached again: an outage is tried at several times a second.
+func (c *Client) unreachable(addr string, err error) {
+	c.mu.Lock()
+	_, said := c.unreached[addr]
+	if len(c.unreached) >= maxShunned {
+		clear(c.unreached)
+	}
+	c.unreached[addr] = struct{}{}
+	c.mu.Unlock()
+	if !said {
+		c.set.logger.Warn("a node cannot be reached", "addr", addr, "error", err)
+	}
+	c.leave(addr, true)
 }
 
 // seedLocked gives the next seed that is neither addr nor shunned; if all are,
