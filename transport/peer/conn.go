@@ -146,10 +146,15 @@ func (b *books) settleLocked() {
 // admit notes which process an incoming connection comes from. A second
 // process with the same id is refused while the first is heard; one that has
 // been silent for linger is taken for gone, its connections are closed. At most
-// most are admitted at a time.
+// most are admitted at a time. One that was closed meanwhile (pushOut, shut) is
+// not noted: nobody would take it off the books again.
 func (b *books) admit(c *conn, linger time.Duration, most int) error {
 	id, run := c.greeting.id, c.greeting.run
 	b.mu.Lock()
+	if _, open := b.all[c]; !open {
+		b.mu.Unlock()
+		return offset.ErrClosed
+	}
 	if b.members >= most {
 		b.mu.Unlock()
 		return offset.Errorf(offset.ErrBusy, "members have %d connections here, which is the most", most)
@@ -173,11 +178,9 @@ func (b *books) admit(c *conn, linger time.Duration, most int) error {
 		b.guests[id] = g
 	}
 	g.conns[c] = struct{}{}
-	if _, open := b.all[c]; open {
-		c.member = true
-		b.members++
-		b.strangers = slices.DeleteFunc(b.strangers, func(o *conn) bool { return o == c })
-	}
+	c.member = true
+	b.members++
+	b.strangers = slices.DeleteFunc(b.strangers, func(o *conn) bool { return o == c })
 	b.mu.Unlock()
 	for _, old := range gone {
 		old.Close()
