@@ -2,15 +2,17 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/tidemark-mq/tidemark/node"
 	"github.com/tidemark-mq/tidemark/node/store"
+	"github.com/tidemark-mq/tidemark/offset"
 )
 
 // diskCmd measures a disk.
 type diskCmd struct {
-	Dir string `arg:"" help:"A folder on the disk to measure, such as that of --data. A file is written there and removed." type:"existingdir"`
+	Dir string `arg:"" help:"A folder on the disk to measure, such as that of --data. A file is written there and removed." type:"path"`
 }
 
 // diskProbes are the sizes that are written: what a commit alone takes, and the
@@ -67,6 +69,11 @@ func (r *diskResult) table(t *table) {
 
 // Run measures and judges.
 func (c *diskCmd) Run(s *session) error {
+	if info, err := os.Stat(c.Dir); err != nil {
+		return err
+	} else if !info.IsDir() {
+		return offset.Errorf(offset.ErrInvalid, "%s is no folder; name one on the disk to measure", shown(c.Dir))
+	}
 	r := &diskResult{Dir: c.Dir, findings: newFindings()}
 	var worst time.Duration
 	for _, p := range diskProbes {

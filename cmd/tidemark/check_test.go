@@ -148,7 +148,8 @@ func TestCheckDisk(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left %v, %v", left, err)
 	}
-	newFake().tidemark(t, "check", "disk", filepath.Join(dir, "none")).want(t, exitUsage, "", "none")
+	newFake().tidemark(t, "check", "disk", filepath.Join(dir, "none")).want(t, exitBadInput, "", "check the path")
+	newFake().tidemark(t, "check", "disk", os.Args[0]).want(t, exitBadInput, "", "is no folder")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	newFake().tidemarkCtx(ctx, "check", "disk", dir).want(t, exitFailed, "", "did not end")
