@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -21,23 +22,33 @@ func (r *replica) announce(ctx context.Context) {
 		if announced(r.machine.Root().Members(), mine) {
 			next = soon
 		} else if r.listed(r.id) {
-			wait, next = next, min(2*next, late) // each is an entry in the log
-			r.tryAnnounce(ctx, mine)
+			wait = soon
+			if r.tryAnnounce(ctx, mine) { // each is an entry in the log
+				wait, next = next, min(2*next, late)
+			}
 		}
 		pause(ctx, wait)
 	}
 }
 
-func (r *replica) tryAnnounce(ctx context.Context, m offset.Member) {
+// tryAnnounce reports whether it may have come to an entry: not while nobody
+// leads, or who does cannot be reached.
+func (r *replica) tryAnnounce(ctx context.Context, m offset.Member) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*r.config.Timers.Election)
 	defer cancel()
 	if r.lead.leads() {
-		r.proposer.propose(ctx, entry.Request{Member: &m})
-		return
+		_, err := r.proposer.propose(ctx, entry.Request{Member: &m})
+		return !errors.Is(err, offset.ErrNotLeader)
 	}
-	if to, err := r.leader(); err == nil {
-		to.Announce(ctx, m)
+	to, err := r.leader()
+	if err != nil {
+		return false
 	}
+	switch offset.CodeOf(to.Announce(ctx, m)) {
+	case offset.CodeNotLeader, offset.CodeNotReady, offset.CodeUnreachable:
+		return false
+	}
+	return true
 }
 
 func announced(members []offset.Member, m offset.Member) bool {
