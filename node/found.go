@@ -170,8 +170,12 @@ func (f *founding) lookForTwin(ctx context.Context) error {
 
 // lookBehind asks the addresses that this member was at, at the founding and at
 // its last start, if it is at another now: whoever answers there with its
-// identity is the original of a copied data folder, or a copy.
+// identity is the original of a copied data folder, or a copy. Without a network
+// nobody can be asked, and what is noted stays for the next start with one.
 func (f *founding) lookBehind(ctx context.Context) error {
+	if f.peer == nowhere {
+		return nil
+	}
 	for _, was := range f.identity.addresses() {
 		if was == f.peer {
 			continue

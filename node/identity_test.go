@@ -272,3 +272,27 @@ func FuzzMemberFile(f *testing.F) {
 		}
 	})
 }
+
+// TestAStartWithoutANetworkForgetsNoAddress: it can ask nobody there, and the
+// next start with one still has to.
+func TestAStartWithoutANetworkForgetsNoAddress(t *testing.T) {
+	id, err := openIdentity(t.TempDir(), "n1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer id.close()
+	at := func(peer string) {
+		f := newFounding(foundingConfig{identity: id, peer: peer, meet: func(addr string) meeter {
+			t.Fatalf("%s is asked from %s", addr, peer)
+			return nil
+		}})
+		if err := f.lookBehind(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at("here:7412")
+	at(nowhere)
+	if got := id.addresses(); len(got) != 1 || got[0] != "here:7412" {
+		t.Errorf("it remembers %q", got)
+	}
+}
