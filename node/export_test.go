@@ -36,3 +36,9 @@ func AnnounceStranger(ctx context.Context, n *Node, m offset.Member) error {
 func PromoteBlindly(ctx context.Context, n *Node, id, address string) error {
 	return await(ctx, n.replica.Load().raft.AddVoter(raft.ServerID(id), raft.ServerAddress(address), 0, 0))
 }
+
+// MoveSelf has a leader look at its own address, as at the begin of its tenure.
+func MoveSelf(ctx context.Context, n *Node) error {
+	r := n.replica.Load()
+	return r.change(func() error { return r.moveSelf(ctx) })
+}

@@ -29,6 +29,8 @@ func (r *replica) moveHere(ctx context.Context) {
 
 // moveSelf proposes the change where one is due, unless the address is
 // another's, or somebody with this member's identity answers at the old one.
+// Beside other voters it must reach itself there: mistyped, the address would
+// take it from whoever leads next, which finds it where it was.
 func (r *replica) moveSelf(ctx context.Context) error {
 	was, ok := r.misplaced()
 	if !ok {
@@ -43,11 +45,23 @@ func (r *replica) moveSelf(ctx context.Context) error {
 	if err := r.left(ctx, was); err != nil {
 		return err
 	}
+	if len(voters(r.servers())) > 1 && !r.reachesItself(ctx, string(to)) {
+		r.config.Logger.Error("this member does not reach itself at the address that it advertises, and stays in the cluster at the one that it had; correct --peer-advertise", "known_at", was.Address, "peer_advertise", to)
+		return nil
+	}
 	if err := changed(await(ctx, r.raft.AddVoter(was.ID, to, 0, r.changeTime(ctx)))); err != nil {
 		return err
 	}
 	r.config.Logger.Info("this member's address has changed in the cluster", "from", was.Address, "to", to)
 	return nil
+}
+
+// reachesItself reports whether it is this process that answers at an address.
+func (r *replica) reachesItself(ctx context.Context, address string) bool {
+	look, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	hello, err := r.peer.To("", address).Hello(look)
+	return err == nil && hello.Run == r.peer.RunID()
 }
 
 // misplaced returns this member as the configuration has it, if that is at

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tidemark-mq/tidemark/internal/incluster"
+	"github.com/tidemark-mq/tidemark/node"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -109,5 +110,31 @@ func TestACopyOfAnAddedMemberIsRefused(t *testing.T) {
 	second := c.Add(func(m *incluster.Member) { m.Config.Name, m.Config.Dir = original.Name, dir })
 	if err := second.Wait(); !errors.Is(err, offset.ErrDenied) || !strings.Contains(err.Error(), "another process") {
 		t.Errorf("the copy's Run returned %v", err)
+	}
+}
+
+// TestALeaderKeepsItsAddressForOneWhereNobodyIs: advertised by mistake, it would
+// take the leader away from the next one, which finds it where it was.
+func TestALeaderKeepsItsAddressForOneWhereNobodyIs(t *testing.T) {
+	c := incluster.Start(t, 3)
+	k := incluster.Key("g", 1)
+	c.Leader().MustCommit(k, 1)
+	m := c.Followers(c.Leader())[0]
+	was := m.Config.AdvertisePeer
+	m.Stop()
+	m.Config.AdvertisePeer, m.Config.InitialCluster = "mistyped:7412", nil
+	m.Start()
+	c.WaitReady(m)
+	c.Until(m.Name+" leads", func() bool {
+		if leader := c.Leader(); leader != m {
+			leader.Node().Transfer(within(t, incluster.Patience), incluster.Operator, m.ID())
+		}
+		return c.Leader() == m
+	})
+	c.Until("it has looked at its address", func() bool { return node.MoveSelf(within(t, incluster.Patience), m.Node()) == nil })
+	for _, o := range c.Members {
+		if at := peerOf(o, m.ID()); at != was {
+			t.Errorf("to %s it is at %s", o.Name, at)
+		}
 	}
 }
