@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"runtime"
@@ -22,6 +23,10 @@ import (
 // held is how many queues the load is on, two for each who updates.
 const held = 16
 
+// quiet keeps what the load does on purpose, thousands of removals of values
+// that were not persisted, out of the log.
+func quiet() client.StoreOption { return client.WithStoreLogger(slog.New(slog.DiscardHandler)) }
+
 // TestEverythingAtOnce is C13 (apache/rocketmq-client-go#544, #139: "concurrent
 // map read and map write" in an offset store that was read while it was
 // updated): eight goroutines update, four read in all three ways, one persists
@@ -33,7 +38,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	t.Run("RemoteStore", func(t *testing.T) {
 		c := served.Start(t, effort.Of(1, 3))
 		cl := c.Client()
-		s, err := client.NewRemoteStore(cl, "moss", client.WithPersistInterval(20*time.Millisecond))
+		s, err := client.NewRemoteStore(cl, "moss", client.WithPersistInterval(20*time.Millisecond), quiet())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +55,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	t.Run("LocalFileStore", func(t *testing.T) {
 		dir := t.TempDir()
 		open := func(interval time.Duration) *client.LocalFileStore {
-			s, err := client.NewLocalFileStore("here@DEFAULT", "moss", client.WithLocalDir(dir), client.WithPersistInterval(interval))
+			s, err := client.NewLocalFileStore("here@DEFAULT", "moss", client.WithLocalDir(dir), client.WithPersistInterval(interval), quiet())
 			if err == nil {
 				err = s.Load()
 			}
