@@ -78,9 +78,14 @@ func TestTrapHeartbeatBesideTheMainLoop(t *testing.T) {
 	}
 	t.Run("fault", func(t *testing.T) {
 		t.Parallel()
-		if n := show(t, true); n == 0 {
-			t.Error("no entry has the term that nobody won; the fault is gone, look whether the remedy is still needed")
+		// The main loop may wake up between the heartbeat and the entry, and
+		// then sees in time that it leads no longer.
+		for range 5 {
+			if show(t, true) > 0 {
+				return
+			}
 		}
+		t.Error("no entry has the term that nobody won; the fault is gone, look whether the remedy is still needed")
 	})
 	t.Run("remedy", func(t *testing.T) {
 		t.Parallel()
