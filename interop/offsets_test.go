@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/tidemark-mq/tidemark/client"
@@ -60,7 +59,7 @@ type java struct {
 }
 
 func (j *java) ask(command string, args ...string) []string {
-	return j.Ask(strings.Join(append([]string{command}, args...), "\t"))
+	return j.Ask(append([]string{command}, args...)...)
 }
 
 // TestOffsetFiles has each version read our files and write its own.
@@ -69,7 +68,8 @@ func TestOffsetFiles(t *testing.T) {
 		t.Run(string(set), func(t *testing.T) {
 			dir := t.TempDir()
 			options := []string{"-Drocketmq.client.localOffsetStoreDir=" + dir, "-Duser.home=" + t.TempDir()}
-			j := &java{javaparts.StartProgram(t, set, "offsets/Offsets.java", options...), dir}
+			program := javaparts.Source{Set: set, File: "offsets/Offsets.java", Options: options}
+			j := &java{program.Start(t), dir}
 			t.Run("a broker reads ours", j.readsOurs)
 			t.Run("we read a broker's", j.writesTheirs)
 			t.Run("a broadcasting consumer's folder", j.sharesAFolder)

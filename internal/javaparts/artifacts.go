@@ -20,9 +20,13 @@ type Set string
 
 // The sets there are.
 const (
-	KafkaSet     Set = "kafka"     // a Kafka broker
-	RocketMQ5Set Set = "rocketmq5" // RocketMQ 5.5.0: name server, broker, client
-	RocketMQ4Set Set = "rocketmq4" // the same of 4.9.7
+	KafkaSet         Set = "kafka"            // a Kafka broker
+	RocketMQ5Set     Set = "rocketmq5"        // RocketMQ 5.5.0: name server, broker, controller, client, tools
+	RocketMQ53Set    Set = "rocketmq53"       // the same of 5.3.3
+	RocketMQ4Set     Set = "rocketmq4"        // the same of 4.9.7, which has no controller
+	OldClientSet     Set = "rocketmq49client" // RocketMQ's client 4.9.4
+	RocketMQProxySet Set = "proxy"            // RocketMQ's proxy 5.5.0
+	GRPCClientSet    Set = "grpcclient"       // RocketMQ's gRPC client 5.0.8
 )
 
 // A registry that is slow answers the next time, as a rule.

@@ -33,11 +33,12 @@ func StartKafka(tb testing.TB) *Kafka {
 		return []string{"-Xmx384m", "-Dorg.apache.logging.log4j.level=WARN", "-cp", classpath, "kafka.Kafka", config}
 	}
 	k.ready = func(ctx context.Context) error { return askKafka(ctx, k.Addr) }
-	k.open(func() {
+	k.choose = func() {
 		port := freePort(tb, 1)
 		k.Addr = loopback(port)
 		k.format(classpath, config, port)
-	})
+	}
+	k.Start()
 	return k
 }
 

@@ -26,7 +26,7 @@ var jvm = []string{
 // Patience is how long a server may take to start, or to end.
 const Patience = 2 * time.Minute
 
-// process is a Java process and what it said.
+// process is a process and what it said.
 type process struct {
 	name string
 	log  string        // the file that it writes what it says to
@@ -35,17 +35,25 @@ type process struct {
 	err  error         // what Wait returned; read after done
 }
 
-// launch starts a Java process that says what it says to a file in dir. A
-// goroutine waits for it, on the thread that started it, until it ends.
-func launch(dir, name string, args []string) (*process, error) {
-	p := &process{name: name, log: filepath.Join(dir, name+".out"), done: make(chan struct{})}
+// java is a Java process with the options of all, not started yet.
+func java(args ...string) *exec.Cmd {
+	return exec.Command("java", append(jvm[:len(jvm):len(jvm)], args...)...)
+}
+
+// launch starts a process that says what it says to a file in dir, unless its
+// stdout goes elsewhere. A goroutine waits for it, on the thread that started
+// it, until it ends.
+func launch(dir, name string, cmd *exec.Cmd) (*process, error) {
+	p := &process{name: name, log: filepath.Join(dir, name+".out"), cmd: cmd, done: make(chan struct{})}
 	out, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
-	p.cmd = exec.Command("java", append(jvm[:len(jvm):len(jvm)], args...)...)
-	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, out, out
+	cmd.Dir, cmd.Stderr = dir, out
+	if cmd.Stdout == nil {
+		cmd.Stdout = out
+	}
 	dieWithUs(p.cmd)
 	started := make(chan error)
 	go func() { // stop and kill wait for it
@@ -95,13 +103,15 @@ func (p *process) said() string {
 
 // end sends a signal and waits for the end; a process that takes longer than
 // Patience is killed.
-func (p *process) end(sig os.Signal) {
+func (p *process) end(sig os.Signal) { p.endWithin(Patience, sig) }
+
+func (p *process) endWithin(d time.Duration, sig os.Signal) {
 	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		p.cmd.Process.Kill()
 	}
 	select {
 	case <-p.done:
-	case <-time.After(Patience):
+	case <-time.After(d):
 		p.cmd.Process.Kill()
 		<-p.done
 	}
@@ -109,42 +119,52 @@ func (p *process) end(sig os.Signal) {
 
 // server is a Java process that can be started again where it was.
 type server struct {
-	tb    testing.TB
-	name  string
-	dir   string
-	args  func() []string             // writes its files, and gives its arguments
-	ready func(context.Context) error // asks it
-	p     *process                    // the newest run
+	tb     testing.TB
+	name   string
+	dir    string
+	choose func()                      // picks the ports, before the first start; nil after it
+	args   func() []string             // writes its files, and gives its arguments
+	ready  func(context.Context) error // asks it
+	p      *process                    // the newest run; nil before the first
 }
 
-// start starts the server and waits until it answers. A first start that ends
-// at once is tried again with other ports, which somebody may have taken.
-func (s *server) start(choose func()) {
+// Start starts the server and waits until it answers. From the second time on
+// it is over the same files and ports; it must have ended. A first start that
+// ends at once is tried again with other ports, which somebody may have taken.
+func (s *server) Start() {
 	s.tb.Helper()
-	var err error
-	for range 3 {
-		if choose != nil {
-			choose()
+	s.own()
+	for attempt := 1; ; attempt++ {
+		if s.choose != nil {
+			s.choose()
 		}
-		if s.p, err = launch(s.dir, s.name, s.args()); err != nil {
+		err := s.run()
+		if err == nil {
+			s.choose = nil
+			return
+		}
+		if s.choose == nil || attempt == 3 {
 			s.tb.Fatal(err)
 		}
-		if err = s.p.await(s.tb.Context(), s.ready); err == nil {
-			break
-		}
-		s.p.end(syscall.SIGKILL)
-		if choose == nil {
-			break
-		}
-	}
-	if err != nil {
-		s.tb.Fatal(err)
 	}
 }
 
-// open is the first start; the end of the test is the server's.
-func (s *server) open(choose func()) {
-	s.tb.Helper()
+// run is one start.
+func (s *server) run() (err error) {
+	if s.p, err = launch(s.dir, s.name, java(s.args()...)); err != nil {
+		return err
+	}
+	if err = s.p.await(s.tb.Context(), s.ready); err != nil {
+		s.p.end(syscall.SIGKILL)
+	}
+	return err
+}
+
+// own makes the end of the test the server's, once.
+func (s *server) own() {
+	if s.p != nil {
+		return
+	}
 	s.tb.Cleanup(func() {
 		if s.p == nil {
 			return
@@ -154,17 +174,36 @@ func (s *server) open(choose func()) {
 			s.tb.Logf("%s said last:\n%s", s.name, s.p.said())
 		}
 	})
-	s.start(choose)
 }
 
-// Kill ends the server as kill -9 does. Its files stay.
+// Kill ends the server as kill -9 does, and waits for that. Its files stay.
 func (s *server) Kill() { s.p.end(syscall.SIGKILL) }
 
 // Stop ends the server as SIGTERM does, and waits for it.
 func (s *server) Stop() { s.p.end(syscall.SIGTERM) }
 
-// Start starts a server again that was ended, over the same files and ports.
-func (s *server) Start() {
+// Pause makes the server stand still until Resume, or until it is killed.
+func (s *server) Pause() { s.signal(syscall.SIGSTOP) }
+
+// Resume lets a paused server go on.
+func (s *server) Resume() { s.signal(syscall.SIGCONT) }
+
+func (s *server) signal(sig os.Signal) {
 	s.tb.Helper()
-	s.start(nil)
+	if err := s.p.cmd.Process.Signal(sig); err != nil {
+		s.tb.Fatalf("%s: %v", s.name, err)
+	}
+}
+
+// Running tells whether the server has been started and has not ended.
+func (s *server) Running() bool {
+	if s.p == nil {
+		return false
+	}
+	select {
+	case <-s.p.done:
+		return false
+	default:
+		return true
+	}
 }

@@ -2,71 +2,119 @@ package javaparts
 
 import (
 	"bufio"
-	"bytes"
-	"context"
 	"fmt"
-	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 )
 
-// Program is a running Java program that answers commands: each is a line on
-// its stdin, and its answer lines on stdout, the last of them ".". It ends with
-// the test.
-type Program struct {
-	tb    testing.TB
-	cmd   *exec.Cmd
-	in    io.WriteCloser
-	lines *bufio.Scanner
-	errs  bytes.Buffer // what it says on stderr; read once it has ended
+// Source is a Java program of one source file, run against a set.
+type Source struct {
+	// Set is what it runs with, and Jars what lies before that on the class path.
+	Set  Set
+	Jars []string
+	// File is its source, relative to the folder of the test or absolute.
+	File string
+	// Options are the JVM's.
+	Options []string
 }
 
-// StartProgram compiles and runs a program of one source file against a set.
-// options are the JVM's. It may take Patience, its answers included.
-func StartProgram(tb testing.TB, set Set, source string, options ...string) *Program {
+// Program is a running program that answers commands: each is a line on its
+// stdin, and its answer lines on stdout, the last of them ".". It ends with the
+// test. Its methods may be called from any goroutine; commands wait for each other.
+type Program struct {
+	tb testing.TB
+	p  *process
+	in *os.File
+
+	mu    sync.Mutex // guards lines
+	lines *bufio.Scanner
+}
+
+// Start compiles and runs the program.
+func (s Source) Start(tb testing.TB) *Program {
 	tb.Helper()
-	classpath := Classpath(tb, set)
 	needs(tb, "javac") // java compiles the source only where a JDK is
-	ctx, cancel := context.WithTimeout(context.Background(), Patience)
-	args := append(jvm[:len(jvm):len(jvm)], "-Xmx256m", "-Dfile.encoding=UTF-8")
-	args = append(append(args, options...), "-cp", classpath, source)
-	p := &Program{tb: tb, cmd: exec.CommandContext(ctx, "java", args...)}
-	p.cmd.Stderr = &p.errs
-	var out io.Reader
-	var err error
-	if p.in, err = p.cmd.StdinPipe(); err == nil {
-		out, err = p.cmd.StdoutPipe()
-	}
-	if err == nil {
-		err = p.cmd.Start()
-	}
+	file, err := filepath.Abs(s.File)
 	if err != nil {
-		cancel()
-		tb.Fatalf("%s on %s: %v", source, set, err)
+		tb.Fatal(err)
 	}
-	p.lines = bufio.NewScanner(out)
+	path := append(s.Jars[:len(s.Jars):len(s.Jars)], Classpath(tb, s.Set))
+	args := append([]string{"-Xmx384m", "-Dfile.encoding=UTF-8"}, s.Options...)
+	args = append(args, "-cp", strings.Join(path, string(os.PathListSeparator)), file)
+	return StartProgram(tb, java(args...))
+}
+
+// StartProgram runs a program that is no Java program, or an own command line.
+func StartProgram(tb testing.TB, cmd *exec.Cmd) *Program {
+	tb.Helper()
+	theirIn, in, err := os.Pipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer theirIn.Close()
+	out, theirOut, err := os.Pipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer theirOut.Close()
+	cmd.Stdin, cmd.Stdout = theirIn, theirOut
+	p := &Program{tb: tb, in: in, lines: bufio.NewScanner(out)}
+	p.lines.Buffer(nil, 16<<20)
+	if p.p, err = launch(tb.TempDir(), "program", cmd); err != nil {
+		tb.Fatal(err)
+	}
 	tb.Cleanup(func() {
-		defer cancel()
-		p.in.Close()
-		if err := p.cmd.Wait(); err != nil {
-			tb.Errorf("%s on %s: %v: %s", source, set, err, lastLines(p.errs.Bytes(), 30))
+		in.Close()
+		p.p.endWithin(10*time.Second, syscall.SIGTERM)
+		out.Close()
+		if tb.Failed() {
+			tb.Logf("%s said last:\n%s", p.p.name, p.p.said())
 		}
 	})
 	return p
 }
 
-// Ask gives the answer to a command.
-func (p *Program) Ask(command string) (answer []string) {
+// Ask gives the answer to a command, whose words are kept apart by tabs. The
+// test fails if the program ends, or takes longer than Patience.
+func (p *Program) Ask(words ...string) []string {
 	p.tb.Helper()
-	if _, err := fmt.Fprintln(p.in, command); err != nil {
-		p.tb.Fatalf("the Java program has ended: %v", err)
+	answer, err := p.TryAsk(words...)
+	if err != nil {
+		p.tb.Fatal(err)
+	}
+	return answer
+}
+
+// TryAsk is Ask for a program that may be killed meanwhile.
+func (p *Program) TryAsk(words ...string) (answer []string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	late := time.AfterFunc(Patience, p.Kill) // which ends the reading
+	defer late.Stop()
+	if _, err := fmt.Fprintln(p.in, strings.Join(words, "\t")); err != nil {
+		return nil, p.ended(words[0])
 	}
 	for p.lines.Scan() {
 		if p.lines.Text() == "." {
-			return answer
+			return answer, nil
 		}
 		answer = append(answer, p.lines.Text())
 	}
-	p.tb.Fatalf("the Java program has ended: %v", p.lines.Err())
-	return nil
+	return nil, p.ended(words[0])
 }
+
+func (p *Program) ended(command string) error {
+	return fmt.Errorf("the program ended, or took longer than %v, over %q; it said: %s", Patience, command, p.p.said())
+}
+
+// Kill ends the program as kill -9 does, and waits for that.
+func (p *Program) Kill() { p.p.end(syscall.SIGKILL) }
+
+// Said gives the end of what the program wrote to stderr.
+func (p *Program) Said() string { return p.p.said() }

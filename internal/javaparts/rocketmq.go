@@ -1,9 +1,7 @@
 package javaparts
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -12,19 +10,33 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/tidemark-mq/tidemark/internal/javaparts/remoting"
 )
 
-// rocketSets tells which set a version of RocketMQ is in.
-var rocketSets = map[Version]Set{RocketMQ5: RocketMQ5Set, RocketMQ4: RocketMQ4Set}
+// Codes of RocketMQ's remoting protocol.
+const (
+	codeSendMessage  = 10
+	codeUpdateOffset = 15
+	codeCreateTopic  = 17
+	codeBrokerInfo   = 28
+	codeClusterInfo  = 106
+	codeCreateGroup  = 200
+	codeRequestMode  = 401
+)
 
 // Version is a version of RocketMQ.
 type Version string
 
-// The versions there are.
+// The versions there are, each with name server, broker, client and tools.
 const (
-	RocketMQ5 Version = "5.5.0"
-	RocketMQ4 Version = "4.9.7"
+	RocketMQ5  Version = "5.5.0"
+	RocketMQ53 Version = "5.3.3"
+	RocketMQ4  Version = "4.9.7"
 )
+
+// rocketSets tells which set a version of RocketMQ is in.
+var rocketSets = map[Version]Set{RocketMQ5: RocketMQ5Set, RocketMQ53: RocketMQ53Set, RocketMQ4: RocketMQ4Set}
 
 // NameServer is a RocketMQ name server. It is ended with the test.
 type NameServer struct {
@@ -44,109 +56,15 @@ func StartNameServer(tb testing.TB, v Version) *NameServer {
 		return rocketArgs(n.dir, classpath, "-Xmx128m", "org.apache.rocketmq.namesrv.NamesrvStartup", conf)
 	}
 	n.ready = func(ctx context.Context) error {
-		_, err := remoting(ctx, n.Addr, codeClusterInfo, nil, nil)
+		_, err := remoting.Call(ctx, n.Addr, codeClusterInfo, nil, nil)
 		return err
 	}
-	n.open(func() {
+	n.choose = func() {
 		port = freePort(tb)
 		n.Addr = loopback(port)
-	})
+	}
+	n.Start()
 	return n
-}
-
-// Broker is a RocketMQ broker, a master. It is ended with the test.
-type Broker struct {
-	server
-	// Name is its broker name.
-	Name string
-	// Addr is where clients find it, host:port.
-	Addr string
-	// Store is its storePathRootDir; offsets are in its config/.
-	Store string
-}
-
-// StartBroker starts a broker that registers at a name server, and waits until
-// that knows it. config is laid over the settings of a small broker: any of
-// RocketMQ's properties. Its name is brokerName there, or broker-a; with
-// storePathRootDir it starts over the files that are there.
-func StartBroker(tb testing.TB, v Version, at *NameServer, config map[string]string) *Broker {
-	tb.Helper()
-	name := config["brokerName"]
-	if name == "" {
-		name = "broker-a"
-	}
-	b := &Broker{Name: name, server: server{tb: tb, name: "broker", dir: tb.TempDir()}}
-	if b.Store = config["storePathRootDir"]; b.Store == "" {
-		b.Store = filepath.Join(b.dir, "store")
-	}
-	classpath := Classpath(tb, rocketSets[v])
-	var port int
-	b.args = func() []string {
-		all := b.settings(port, at.Addr)
-		maps.Copy(all, config)
-		conf := writeConfig(tb, b.dir, all)
-		return rocketArgs(b.dir, classpath, "-Xmx512m", "org.apache.rocketmq.broker.BrokerStartup", conf)
-	}
-	b.ready = func(ctx context.Context) error { return b.registered(ctx, at.Addr) }
-	b.open(func() {
-		port = freePort(tb, -2, 1)
-		b.Addr = loopback(port)
-	})
-	return b
-}
-
-// settings are those of a small broker that is quick to start.
-func (b *Broker) settings(port int, nameServer string) map[string]string {
-	return map[string]string{
-		"brokerClusterName": "interop", "brokerName": b.Name, "brokerId": "0",
-		"brokerIP1": "127.0.0.1", "bindAddress": "127.0.0.1",
-		"listenPort": strconv.Itoa(port), "haListenPort": strconv.Itoa(port + 1),
-		"namesrvAddr":      nameServer,
-		"storePathRootDir": filepath.ToSlash(b.Store), "storePathCommitLog": filepath.ToSlash(filepath.Join(b.Store, "commitlog")),
-		"mappedFileSizeCommitLog": "16777216", "mappedFileSizeConsumeQueue": "600000", "maxMessageSize": "1048576",
-		"warmMapedFileEnable": "false", "diskMaxUsedSpaceRatio": "99",
-		"traceTopicEnable": "false", "enableScheduleMessageAsync": "false",
-	}
-}
-
-// registered asks the broker for its state, and the name server for the broker.
-func (b *Broker) registered(ctx context.Context, nameServer string) error {
-	if _, err := remoting(ctx, b.Addr, codeBrokerInfo, nil, nil); err != nil {
-		return err
-	}
-	body, err := remoting(ctx, nameServer, codeClusterInfo, nil, nil)
-	if err != nil {
-		return err
-	}
-	if !bytes.Contains(body, []byte(strconv.Quote(b.Addr))) {
-		return fmt.Errorf("the name server knows no broker at %s: %s", b.Addr, body)
-	}
-	return nil
-}
-
-// CreateTopic makes a topic with a number of queues, or changes it.
-func (b *Broker) CreateTopic(topic string, queues int) {
-	b.tb.Helper()
-	n := strconv.Itoa(queues)
-	ext := map[string]string{
-		"topic": topic, "defaultTopic": "TBW102", "readQueueNums": n, "writeQueueNums": n, "perm": "6",
-		"topicFilterType": "SINGLE_TAG", "topicSysFlag": "0", "order": "false",
-	}
-	if _, err := remoting(b.tb.Context(), b.Addr, codeCreateTopic, ext, nil); err != nil {
-		b.tb.Fatalf("making topic %s: %v", topic, err)
-	}
-}
-
-// CreateGroup makes a consumer group.
-func (b *Broker) CreateGroup(group string) {
-	b.tb.Helper()
-	body, err := json.Marshal(map[string]any{"groupName": group})
-	if err != nil {
-		b.tb.Fatal(err)
-	}
-	if _, err := remoting(b.tb.Context(), b.Addr, codeCreateGroup, nil, body); err != nil {
-		b.tb.Fatalf("making group %s: %v", group, err)
-	}
 }
 
 // rocketArgs are the arguments of a RocketMQ server whose home is dir.
@@ -157,12 +75,18 @@ func rocketArgs(dir, classpath, heap, class, conf string) []string {
 	}
 }
 
-// logback is what 4.9 wants to find under its home: what goes wrong, on stdout.
+// logback is what 4.9 wants to find under its home. As 5.x does by itself, it
+// logs to logs/rocketmqlogs; what goes wrong goes to stdout, too.
 const logback = `<configuration>
   <appender name="out" class="ch.qos.logback.core.ConsoleAppender">
-    <encoder><pattern>%d %p %t %logger{0} - %m%n</pattern></encoder>
+    <filter class="ch.qos.logback.classic.filter.ThresholdFilter"><level>WARN</level></filter>
+    <encoder><pattern>%%d %%p %%t %%logger{0} - %%m%%n</pattern></encoder>
   </appender>
-  <root level="WARN"><appender-ref ref="out"/></root>
+  <appender name="file" class="ch.qos.logback.core.FileAppender">
+    <file>${user.home}/logs/rocketmqlogs/%s.log</file>
+    <encoder><pattern>%%d %%p %%t %%logger{0} - %%m%%n</pattern></encoder>
+  </appender>
+  <root level="INFO"><appender-ref ref="out"/><appender-ref ref="file"/></root>
 </configuration>
 `
 
@@ -175,8 +99,8 @@ func writeConfig(tb testing.TB, dir string, config map[string]string) string {
 	}
 	files := map[string]string{
 		"server.conf":              text.String(),
-		"conf/logback_namesrv.xml": logback,
-		"conf/logback_broker.xml":  logback,
+		"conf/logback_namesrv.xml": fmt.Sprintf(logback, "namesrv"),
+		"conf/logback_broker.xml":  fmt.Sprintf(logback, "broker"),
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "conf"), 0o700); err != nil {
 		tb.Fatal(err)

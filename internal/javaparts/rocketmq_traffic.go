@@ -3,12 +3,8 @@ package javaparts
 import (
 	"strconv"
 	"time"
-)
 
-// The codes of what producers and consumers send.
-const (
-	codeSendMessage  = 10
-	codeUpdateOffset = 15
+	"github.com/tidemark-mq/tidemark/internal/javaparts/remoting"
 )
 
 // Send stores a message in a queue, as a producer does.
@@ -20,7 +16,7 @@ func (b *Broker) Send(topic string, queue int, body []byte) {
 		"bornTimestamp": strconv.FormatInt(time.Now().UnixMilli(), 10),
 		"properties":    "", "reconsumeTimes": "0", "unitMode": "false",
 	}
-	if _, err := remoting(b.tb.Context(), b.Addr, codeSendMessage, ext, body); err != nil {
+	if _, err := remoting.Call(b.tb.Context(), b.Addr, codeSendMessage, ext, body); err != nil {
 		b.tb.Fatalf("sending to queue %d of topic %s: %v", queue, topic, err)
 	}
 }
@@ -33,7 +29,7 @@ func (b *Broker) Commit(group, topic string, queue int, offset int64) {
 		"consumerGroup": group, "topic": topic, "queueId": strconv.Itoa(queue),
 		"commitOffset": strconv.FormatInt(offset, 10),
 	}
-	if _, err := remoting(b.tb.Context(), b.Addr, codeUpdateOffset, ext, nil); err != nil {
+	if _, err := remoting.Call(b.tb.Context(), b.Addr, codeUpdateOffset, ext, nil); err != nil {
 		b.tb.Fatalf("committing queue %d of topic %s for group %s: %v", queue, topic, group, err)
 	}
 }
