@@ -1,0 +1,14 @@
+package io.github.tidemarkmq.broker.progress;
+
+/** The broker must not serve. The message is a sentence that says why and what to do. */
+public final class StartRefused extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    StartRefused(String sentence) {
+        super(sentence);
+    }
+
+    StartRefused(String sentence, Throwable cause) {
+        super(sentence, cause);
+    }
+}
