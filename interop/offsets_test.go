@@ -41,8 +41,8 @@ func broker(lmq bool) map[offset.Key]int64 {
 	return m
 }
 
-// local is what a broadcasting consumer's file holds.
-func local() map[offset.MessageQueue]int64 {
+// broadcast is what a broadcasting consumer's file holds.
+func broadcast() map[offset.MessageQueue]int64 {
 	m := make(map[offset.MessageQueue]int64)
 	for i, name := range names {
 		m[offset.MessageQueue{Topic: name, Broker: "bk-north", QueueID: 1}] = int64(i)
@@ -198,17 +198,17 @@ func (j *java) sharesAFolder(t *testing.T) {
 		return s
 	}
 	ours := store()
-	for mq, n := range local() {
+	for mq, n := range broadcast() {
 		ours.UpdateOffset(mq, n, false)
 	}
-	if err := ours.PersistAll(t.Context(), slices.Collect(maps.Keys(local()))); err != nil {
+	if err := ours.PersistAll(t.Context(), slices.Collect(maps.Keys(broadcast()))); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "offsets.json", j.ask("local-load", b64(id), b64(group)), localEntries(local()))
+	same(t, "offsets.json", j.ask("local-load", b64(id), b64(group)), localEntries(broadcast()))
 
 	moved := map[offset.MessageQueue]int64{{Topic: "组一", Broker: "bk-south", QueueID: 1}: 4711}
 	j.ask("local-persist", append([]string{b64(id), b64(group)}, localEntries(moved)...)...)
-	want := local()
+	want := broadcast()
 	maps.Copy(want, moved)
 	theirs := store()
 	for mq, n := range want {

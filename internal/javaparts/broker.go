@@ -21,6 +21,9 @@ import (
 // brokerStartup is a broker's own start class.
 const brokerStartup = "org.apache.rocketmq.broker.BrokerStartup"
 
+// brokerCluster is the RocketMQ cluster that all brokers say they belong to.
+const brokerCluster = "interop"
+
 // Broker is a RocketMQ broker, a master unless its configuration says otherwise.
 // It is ended with the test.
 type Broker struct {
@@ -77,7 +80,7 @@ func NewBroker(tb testing.TB, v Version, at *NameServer, config map[string]strin
 	for _, o := range options {
 		o(b)
 	}
-	classpath := Classpath(tb, rocketSets[v])
+	classpath := Classpath(tb, v.Set())
 	var port int
 	b.args = func() []string {
 		all := b.settings(port, at.Addr)
@@ -97,7 +100,7 @@ func NewBroker(tb testing.TB, v Version, at *NameServer, config map[string]strin
 // settings are those of a small broker that is quick to start.
 func (b *Broker) settings(port int, nameServer string) map[string]string {
 	return map[string]string{
-		"brokerClusterName": "interop", "brokerName": b.Name, "brokerId": "0",
+		"brokerClusterName": brokerCluster, "brokerName": b.Name, "brokerId": "0",
 		"brokerIP1": "127.0.0.1", "brokerIP2": "127.0.0.1", "bindAddress": "127.0.0.1",
 		"listenPort": strconv.Itoa(port), "haListenPort": strconv.Itoa(port + 1),
 		"namesrvAddr":      nameServer,

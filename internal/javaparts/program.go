@@ -20,8 +20,8 @@ type Source struct {
 	Jars []string
 	// File is its source, relative to the folder of the test or absolute.
 	File string
-	// Options are the JVM's.
-	Options []string
+	// Options are the JVM's, Args the program's.
+	Options, Args []string
 }
 
 // Program is a running program that answers commands: each is a line on its
@@ -47,7 +47,7 @@ func (s Source) Start(tb testing.TB) *Program {
 	path := append(s.Jars[:len(s.Jars):len(s.Jars)], Classpath(tb, s.Set))
 	args := append([]string{"-Xmx384m", "-Dfile.encoding=UTF-8"}, s.Options...)
 	args = append(args, "-cp", strings.Join(path, string(os.PathListSeparator)), file)
-	return StartProgram(tb, java(args...))
+	return StartProgram(tb, java(append(args, s.Args...)...))
 }
 
 // StartProgram runs a program that is no Java program, or an own command line.

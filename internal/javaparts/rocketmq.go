@@ -38,6 +38,9 @@ const (
 // rocketSets tells which set a version of RocketMQ is in.
 var rocketSets = map[Version]Set{RocketMQ5: RocketMQ5Set, RocketMQ53: RocketMQ53Set, RocketMQ4: RocketMQ4Set}
 
+// Set is the set that the version is in.
+func (v Version) Set() Set { return rocketSets[v] }
+
 // NameServer is a RocketMQ name server. It is ended with the test.
 type NameServer struct {
 	server
@@ -49,7 +52,7 @@ type NameServer struct {
 func StartNameServer(tb testing.TB, v Version) *NameServer {
 	tb.Helper()
 	n := &NameServer{server: server{tb: tb, name: "namesrv", dir: tb.TempDir()}}
-	classpath := Classpath(tb, rocketSets[v])
+	classpath := Classpath(tb, v.Set())
 	var port int
 	n.args = func() []string {
 		conf := writeConfig(tb, n.dir, map[string]string{"listenPort": strconv.Itoa(port), "bindAddress": "127.0.0.1"})
