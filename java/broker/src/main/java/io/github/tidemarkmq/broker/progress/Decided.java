@@ -11,9 +11,18 @@ public interface Decided {
     enum Decision {
         /** The value, or a newer one of the key, is on the disks of a quorum. */
         DURABLE,
-        /** Not yet: 2 s have passed, too many wait, or the key is lost. The value stays queued, unless it is lost. */
+        /** Not yet: 2 s have passed, or too many wait. The value stays queued; what the sender may do is send again. */
         NOT_YET,
         /** Not taken: a reset of the key is assigned and not yet followed. Nothing has changed. */
-        RESET
+        RESET,
+        /**
+         * Not taken, or given up: the key was moved on purpose, and this connection has not read it since; or another
+         * broker has claimed the name. What the sender may do is read the key.
+         */
+        CLOSED,
+        /** Not taken: a slave lowers nothing. */
+        LOWER_AT_SLAVE,
+        /** Not taken: no offset (negative), or a key that the cluster cannot hold. */
+        INVALID
     }
 }

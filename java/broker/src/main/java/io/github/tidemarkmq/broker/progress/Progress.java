@@ -1,10 +1,9 @@
 package io.github.tidemarkmq.broker.progress;
 
 import io.github.tidemarkmq.client.Cluster;
-import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -26,19 +25,19 @@ public final class Progress {
      * claims the name first. When it returns, the broker may serve. Blocks for {@link Options#startMillis} at most,
      * plus what an import takes. Called once, before the message store is there.
      *
-     * @param file the broker's consumerOffset.json; its .bak is looked at where the file is missing
+     * @param file what the broker's file held ({@link OffsetFile#read})
      * @throws StartRefused the broker must not serve; nothing was half done that the next start would not end
      */
-    public void start(Role role, Path file) throws StartRefused {
+    public void start(Role role, OffsetFile file) throws StartRefused {
         throw new UnsupportedOperationException("not there yet");
     }
 
     /**
-     * Takes a commit: the key's value changes at once, and goes to the cluster behind. Never blocks. A negative offset
-     * is none, and is not taken.
+     * Takes a commit: the key's value changes at once, and goes to the cluster behind. Never blocks. It is not taken
+     * (see {@link Decided.Decision} for why) while a reset of the key is assigned, from a connection that a moved key
+     * is closed to, of a key that another broker has claimed, where it is lower at a slave, and if it is no offset.
      *
-     * @return whether it was taken; false while a reset of the key is assigned. A two-way commit's Decided is called
-     *     in each case
+     * @return whether it was taken. A two-way commit's Decided is called in each case, perhaps before this returns
      */
     public boolean commit(Commit commit) {
         throw new UnsupportedOperationException("not there yet");
@@ -49,11 +48,27 @@ public final class Progress {
         throw new UnsupportedOperationException("not there yet");
     }
 
+    /** The topics that a group has offsets on. Walks the names of the table. */
+    public Set<String> topics(String group) {
+        throw new UnsupportedOperationException("not there yet");
+    }
+
+    /** The groups that have offsets on a topic. Walks the names of the table. */
+    public Set<String> groups(String topic) {
+        throw new UnsupportedOperationException("not there yet");
+    }
+
+    /** The offsets of a group on a topic, by queue: a copy. Empty if there are none. */
+    public Map<Integer, Long> queues(String topic, String group) {
+        throw new UnsupportedOperationException("not there yet");
+    }
+
     /**
-     * For a slave's code 14: the key as the cluster has it, by a linearizable read; the table's value if that is
-     * larger, or if the cluster does not answer within 2 s. The callee must not block. Several reads travel together.
+     * For a slave's code 14: the key as the cluster has it, by a linearizable read that begins after the call, taken
+     * over into the table; what the table has if the cluster does not answer within 2 s. The connection is opened
+     * ({@link #opened}) if it did. The callee must not block. Several reads travel together.
      */
-    public void read(Key key, Consumer<OptionalLong> answer) {
+    public void read(Key key, String client, Consumer<OptionalLong> answer) {
         throw new UnsupportedOperationException("not there yet");
     }
 
@@ -63,12 +78,27 @@ public final class Progress {
     }
 
     /**
-     * The consumers of the key have followed the reset to this offset: it is taken over, sent as a commit of just
-     * that, and commits are taken again.
+     * A consumer of the key has followed the reset to this offset: it is taken over, sent as a commit of just that,
+     * and commits of this connection are taken again.
      *
+     * @param client the address of the connection, as its commits have it
      * @return false, and nothing is done, if another offset is assigned by now, or none
      */
-    public boolean followed(Key key, long offset) {
+    public boolean followed(Key key, long offset, String client) {
+        throw new UnsupportedOperationException("not there yet");
+    }
+
+    /**
+     * A query of the key was answered to this connection from {@link #query}: what it commits from now on rests on
+     * that. A key that was moved on purpose is closed to all connections that have not read it since
+     * (docs/decisions/0013-slaves-of-a-broker.md).
+     */
+    public void opened(Key key, String client) {
+        throw new UnsupportedOperationException("not there yet");
+    }
+
+    /** A connection is closed: what was opened to it is forgotten. */
+    public void forget(String client) {
         throw new UnsupportedOperationException("not there yet");
     }
 
@@ -95,11 +125,8 @@ public final class Progress {
         throw new UnsupportedOperationException("not there yet");
     }
 
-    /**
-     * Copies what one group has on these topics at this broker over another's. One act for each topic, or a single
-     * one with topics null: all. Blocks.
-     */
-    public void cloneGroup(String from, String to, List<String> topics) throws ActFailed {
+    /** Copies what one group has on a topic (null: on all) at this broker over another's, as one act. Blocks. */
+    public void cloneGroup(String from, String to, String topic) throws ActFailed {
         throw new UnsupportedOperationException("not there yet");
     }
 
@@ -112,12 +139,12 @@ public final class Progress {
     }
 
     /** All keys with an offset, each as of some moment during the call; in no order. Blocks no commit for long. */
-    public void snapshot(Rows rows) {
+    public void rows(Rows rows) {
         throw new UnsupportedOperationException("not there yet");
     }
 
     /**
-     * The mark to be written into the broker's file, beside the table as {@link #snapshot} gave it after this call;
+     * The mark to be written into the broker's file, beside the table as {@link #rows} gave it after this call;
      * null while nothing is known of the cluster, in a file that must stay unmarked.
      */
     public Mark mark() {
@@ -144,9 +171,14 @@ public final class Progress {
         throw new UnsupportedOperationException("not there yet");
     }
 
+    /** Waits until nothing is marked that can be sent, for the time given at most; tells whether that is so. */
+    public boolean drain(long time, TimeUnit unit) {
+        throw new UnsupportedOperationException("not there yet");
+    }
+
     /**
      * Sends what is marked, within the time given, answers who waits, and ends its threads. What is not sent by then
-     * is in {@link #mark}, which still works, as {@link #query}, {@link #commit} and {@link #snapshot} do.
+     * is in {@link #mark}, which still works, as {@link #query}, {@link #commit} and {@link #rows} do.
      */
     public void close(long time, TimeUnit unit) {
         throw new UnsupportedOperationException("not there yet");

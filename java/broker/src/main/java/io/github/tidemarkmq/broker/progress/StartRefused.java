@@ -4,11 +4,13 @@ package io.github.tidemarkmq.broker.progress;
 public final class StartRefused extends Exception {
     private static final long serialVersionUID = 1L;
 
-    StartRefused(String sentence) {
+    /** A refusal with its sentence. */
+    public StartRefused(String sentence) {
         super(sentence);
     }
 
-    StartRefused(String sentence, Throwable cause) {
+    /** A refusal with its sentence, and what it comes from. */
+    public StartRefused(String sentence, Throwable cause) {
         super(sentence, cause);
     }
 }
