@@ -1,45 +1,111 @@
 package interop
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
-	"github.com/tidemark-mq/tidemark/internal/javaparts"
+	"github.com/tidemark-mq/tidemark/cluster-test/effort"
 	"github.com/tidemark-mq/tidemark/interop/fleet"
 	"github.com/tidemark-mq/tidemark/interop/stand"
+	"github.com/tidemark-mq/tidemark/internal/javaparts"
 )
 
-func TestTry(t *testing.T) {
-	s := stand.New(t, javaparts.RocketMQ5, stand.Plain)
+// squad are the kinds of consumers that one client has on a version of brokers.
+type squad struct {
+	client fleet.Client
+	kinds  []fleet.Kind
+}
+
+// squads are all consumers that a version of brokers supports.
+var squads = map[javaparts.Version][]squad{
+	javaparts.RocketMQ5: {
+		{fleet.Java5, []fleet.Kind{fleet.Push, fleet.Orderly, fleet.POP, fleet.Lite, fleet.LiteAssign, fleet.Pull}},
+		{fleet.Java49, []fleet.Kind{fleet.Push}},
+		{fleet.GRPC, []fleet.Kind{fleet.GRPCPush, fleet.GRPCSimple}},
+		{fleet.Go, []fleet.Kind{fleet.GoPush, fleet.GoPull}},
+		{fleet.OldGo, []fleet.Kind{fleet.GoPush, fleet.GoPull}},
+	},
+	javaparts.RocketMQ53: {
+		{fleet.Java53, []fleet.Kind{fleet.Push, fleet.Orderly, fleet.POP, fleet.Lite, fleet.LiteAssign, fleet.Pull}},
+		{fleet.Java4, []fleet.Kind{fleet.Push}},
+		{fleet.GRPC, []fleet.Kind{fleet.GRPCPush, fleet.GRPCSimple}},
+		{fleet.Go, []fleet.Kind{fleet.GoPush, fleet.GoPull}},
+	},
+	javaparts.RocketMQ4: {
+		{fleet.Java4, []fleet.Kind{fleet.Push, fleet.Orderly, fleet.Lite, fleet.LiteAssign, fleet.Pull}},
+		{fleet.Java49, []fleet.Kind{fleet.Push, fleet.Lite}},
+		{fleet.Java5, []fleet.Kind{fleet.Push}},
+		{fleet.Go, []fleet.Kind{fleet.GoPush, fleet.GoPull}},
+		{fleet.OldGo, []fleet.Kind{fleet.GoPush, fleet.GoPull}},
+	},
+}
+
+// TestEveryKindOfConsumer runs unmodified consumers of every kind under load:
+// none skips a message, and afterwards the broker's table and the cluster are
+// equal. One offset changed behind the broker's back is found as exactly one.
+func TestEveryKindOfConsumer(t *testing.T) {
+	versions := effort.Of([]javaparts.Version{javaparts.RocketMQ5}, []javaparts.Version{javaparts.RocketMQ5, javaparts.RocketMQ53, javaparts.RocketMQ4})
+	for _, v := range versions {
+		stand.Both(t, v, everyKind)
+	}
+}
+
+func everyKind(t *testing.T, s *stand.Stand) {
 	b := s.Broker(nil)
 	b.CreateTopic("load", 4)
-	p := javaparts.StartProxy(t, s.Names)
-	java := fleet.Start(t, fleet.Java5, s.Names.Addr)
-	grpc := fleet.Start(t, fleet.GRPC, p.Addr)
-	gonew := fleet.Start(t, fleet.Go, s.Names.Addr)
-	goold := fleet.Start(t, fleet.OldGo, s.Names.Addr)
-	j4 := fleet.Start(t, fleet.Java4, s.Names.Addr)
-	sent := java.Produce("producer", "load", fleet.Load{Rate: 200, Bytes: 100})
-	recs := map[string]*fleet.Record{}
-	for _, x := range []struct {
-		f *fleet.Fleet
-		k fleet.Kind
-	}{{java, fleet.Push}, {java, fleet.Orderly}, {java, fleet.POP}, {java, fleet.Lite}, {java, fleet.LiteAssign}, {java, fleet.Pull},
-		{grpc, fleet.GRPCPush}, {grpc, fleet.GRPCSimple}, {gonew, fleet.GoPush}, {gonew, fleet.GoPull}, {goold, fleet.GoPush}, {goold, fleet.GoPull},
-		{j4, fleet.Push}, {j4, fleet.Lite}, {j4, fleet.Pull}} {
-		g := string(x.k) + map[fleet.Client]string{fleet.Java5: "-5", fleet.GRPC: "-g", fleet.Go: "-new", fleet.OldGo: "-old", fleet.Java4: "-4"}[x.f.Client]
-		b.CreateGroup(g)
-		if x.k == fleet.POP {
-			b.PopMode(g, "load")
+	groups := muster(s, b, "load", squads[s.Version])
+	sender := fleet.Start(t, fleet.Java5, s.Names.Addr)
+	sent := sender.Produce("producer", "load", fleet.Load{Rate: 200, Bytes: 100})
+	time.Sleep(effort.Of(4*time.Second, time.Minute)) // the load's duration, not a wait
+	sender.Stop("producer")
+	for _, g := range groups {
+		tally := fleet.Await(time.Minute, sent, g.record)
+		t.Logf("%-28s %v", g.name, tally)
+		if tally.Skipped != 0 || tally.Sent == 0 {
+			t.Errorf("%s: %v", g.name, tally)
 		}
-		recs[g] = x.f.Consume(x.k, g, "load", 2)
-		t.Log(g, "started")
 	}
-	time.Sleep(10 * time.Second)
-	java.Stop("producer")
-	for g, r := range recs {
-		t.Log(g, fleet.Await(20*time.Second, sent, r))
+	for _, g := range groups {
+		g.fleet.Stop(g.name)
 	}
-	t.Log(s.Admin("consumerProgress", "-g", "push-5"))
-	t.Log(s.Admin("brokerStatus", "-b", b.Addr))
+	if s.Where == stand.Tidemark {
+		equalButForOne(t, s, b, groups[0].name)
+	}
+}
+
+// equalButForOne compares before and after one offset is changed in the cluster.
+func equalButForOne(t *testing.T, s *stand.Stand, b *javaparts.Broker, group string) {
+	t.Helper()
+	t.Log(s.Diff(b, "15s").Want(t, 0, " 0 different, 0 only at the broker, 0 only in the cluster", "").Out)
+	s.Cluster.Tidemark("commit", group, "load", "2", "1000000", "--broker", b.Name, "--execute").Want(t, 0, "1000000", "")
+	s.Diff(b, "0s").Want(t, 6, " 1 different, 0 only at the broker, 0 only in the cluster", "1 offset differs")
+}
+
+// group is a consumer group that runs.
+type group struct {
+	name   string
+	fleet  *fleet.Fleet
+	record *fleet.Record
+}
+
+// muster starts two consumers of each kind of each squad, each kind in a group of its own.
+func muster(s *stand.Stand, b *javaparts.Broker, topic string, squads []squad) (groups []group) {
+	s.Helper()
+	for i, q := range squads {
+		address := s.Names.Addr
+		if q.client == fleet.GRPC {
+			address = javaparts.StartProxy(s, s.Names).Addr
+		}
+		f := fleet.Start(s, q.client, address)
+		for _, k := range q.kinds {
+			name := fmt.Sprintf("%s-%d", k, i)
+			b.CreateGroup(name)
+			if k == fleet.POP {
+				b.PopMode(name, topic)
+			}
+			groups = append(groups, group{name, f, f.Consume(k, name, topic, 2)})
+		}
+	}
+	return groups
 }

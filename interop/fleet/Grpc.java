@@ -61,7 +61,7 @@ public final class Grpc {
                 return push;
             case "grpc-simple":
                 SimpleConsumer simple = provider.newSimpleConsumerBuilder().setClientConfiguration(at).setConsumerGroup(a[2])
-                    .setSubscriptionExpressions(topics).setAwaitDuration(Duration.ofSeconds(2)).build();
+                    .setSubscriptionExpressions(topics).setAwaitDuration(Duration.ofSeconds(5)).build();
                 return new Receiving(simple, out);
             default:
                 throw new IllegalArgumentException(a[1]);
