@@ -4,21 +4,25 @@ package auth
 
 // Principal is who sent a request and from where. The zero value is nobody.
 type Principal struct {
-	// Name is the authenticated name; "anonymous" where nothing authenticates.
+	// Name is the authenticated name; AnonymousName where nothing authenticates.
 	Name string
 	// From is the address that the request came from, for the audit log.
 	From string
 }
 
+// AnonymousName is the name of every caller that showed no credentials. No
+// token and no certificate has it.
+const AnonymousName = "anonymous"
+
 // Anonymous is the principal of a caller that nothing authenticated.
-func Anonymous(from string) Principal { return Principal{Name: "anonymous", From: from} }
+func Anonymous(from string) Principal { return Principal{Name: AnonymousName, From: from} }
 
 // Action is a kind of thing that a principal may do.
 type Action uint8
 
 // The actions.
 const (
-	// Read: fetch, list, status.
+	// Read: fetch, list, export.
 	Read Action = iota
 	// Commit: commits and a consumer's own Set.
 	Commit
@@ -26,24 +30,36 @@ const (
 	Operate
 	// Administer: members, leadership, snapshots, the format level.
 	Administer
+	// Look: the status of a node and of the cluster; whoever may read something
+	// may look.
+	Look
+	// Stage: to begin and to drop an import that merges, which by itself changes
+	// no offset; whoever may operate on something may do that.
+	Stage
 )
 
 // String gives the action's name.
 func (a Action) String() string {
-	return [...]string{"read", "commit", "operate", "administer"}[a&3]
+	if int(a) < len(actions) {
+		return actions[a]
+	}
+	return "unknown"
 }
 
-// Policy decides. A Policy is used by many goroutines at once.
+var actions = [...]string{"read", "commit", "operate", "administer", "look", "stage"}
+
+// Policy decides. A Policy is used by many goroutines at once, and asked for
+// each key of a request, so it must be quick.
 type Policy interface {
-	// Allow returns nil, or an error that wraps offset.ErrDenied. group is
-	// empty for what concerns no single group.
-	Allow(p Principal, a Action, group string) error
+	// Allow returns nil, or an error that wraps offset.ErrDenied. Administer,
+	// Look and Stage concern no keys; their scope is Everything.
+	Allow(p Principal, a Action, s Scope) error
 }
 
 // AllowAll permits everything to everyone.
 type AllowAll struct{}
 
 // Allow returns nil.
-func (AllowAll) Allow(Principal, Action, string) error { return nil }
+func (AllowAll) Allow(Principal, Action, Scope) error { return nil }
 
 var _ Policy = AllowAll{}

@@ -65,8 +65,9 @@ func (n *Node) admitAct(p auth.Principal, a *offset.Act) error {
 	if err := a.Validate(); err != nil {
 		return err
 	}
-	for _, g := range groupsOf(a) {
-		if err := n.config.Policy.Allow(p, auth.Operate, g); err != nil {
+	action, scopes := scopesOf(a)
+	for _, s := range scopes {
+		if err := n.allow(p, action, s, nameOf(a)); err != nil {
 			return err
 		}
 	}
@@ -74,13 +75,13 @@ func (n *Node) admitAct(p auth.Principal, a *offset.Act) error {
 }
 
 // admitStep authorizes a step of the import under way by what the state knows of it: the group that a swap or an abort
-// names, and those of a chunk, are the sender's own words.
+// names is the sender's own word. What a merge brings is looked at chunk by chunk.
 func (r *replica) admitStep(p auth.Principal, a *offset.Act) error {
 	imp := r.machine.Root().Import()
-	if a.Import == nil || imp == nil || imp.ID != a.ID {
+	if a.Import == nil || imp == nil || imp.ID != a.ID || imp.Mode == offset.ImportMerge {
 		return nil
 	}
-	return r.config.Policy.Allow(p, auth.Operate, imp.Group)
+	return r.allow(p, auth.Operate, groupScope(imp.Group), nameOf(a))
 }
 
 // partly says that earlier entries of a cut request have been applied.
@@ -92,51 +93,4 @@ func (r *replica) partly(step uint32, err error) error {
 		return err
 	}
 	return offset.Errorf(offset.ErrOutcomeUnknown, "%d entries of the request have been applied, then: %v; send the same again to have the rest done", step, err)
-}
-
-// groupsOf names the groups that an act is about, "" where that is all or none.
-func groupsOf(a *offset.Act) []string {
-	var groups []string
-	add := func(g string) {
-		for _, have := range groups {
-			if have == g {
-				return
-			}
-		}
-		groups = append(groups, g)
-	}
-	switch {
-	case a.Remove != nil:
-		add(a.Remove.Scope.Group)
-	case a.Clone != nil:
-		add(a.Clone.From)
-		add(a.Clone.To)
-	case a.Take != nil && !a.Take.ByBroker:
-		add(a.Take.Name)
-	case a.Reset != nil:
-		return targetGroups(a.Reset.Targets)
-	case a.Expire != nil:
-		for _, idle := range a.Expire.Groups {
-			groups = append(groups, idle.Group)
-		}
-	case a.Import != nil && a.Import.Step == offset.ImportChunk:
-		return targetGroups(a.Import.Targets)
-	case a.Import != nil:
-		add(a.Import.Group)
-	default:
-		add("")
-	}
-	return groups
-}
-
-func targetGroups(list []offset.Target) []string {
-	var groups []string
-	seen := map[string]bool{}
-	for i := range list {
-		if g := list[i].Key.Group; !seen[g] {
-			seen[g] = true
-			groups = append(groups, g)
-		}
-	}
-	return groups
 }

@@ -12,11 +12,11 @@ import (
 // ownGroup lets "team" do everything with group "g", and nothing with another.
 type ownGroup struct{}
 
-func (ownGroup) Allow(p auth.Principal, _ auth.Action, group string) error {
-	if p.Name == incluster.Operator.Name || p.Name == "team" && group == "g" {
+func (ownGroup) Allow(p auth.Principal, a auth.Action, s auth.Scope) error {
+	if p.Name == incluster.Operator.Name || p.Name == "team" && (s.Group == auth.Only("g") || a == auth.Stage) {
 		return nil
 	}
-	return offset.Errorf(offset.ErrDenied, "%q may not touch group %q", p.Name, group)
+	return offset.Errorf(offset.ErrDenied, "%q may not touch group %q", p.Name, s.Group)
 }
 
 // TestStepsOfAnotherOnesImport: who may operate on one group cannot go on with,

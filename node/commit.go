@@ -30,17 +30,15 @@ func (n *Node) Commit(ctx context.Context, p auth.Principal, c *offset.Commits) 
 	return got.verdicts, n.orMeta(got.meta), err
 }
 
-// admitCommits validates a request and authorizes who sends it, once for each
-// group.
+// admitCommits validates a request and authorizes who sends it for each of its
+// keys: it is taken whole or not at all.
 func (n *Node) admitCommits(p auth.Principal, c *offset.Commits) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
 	for i := range c.Topics {
-		if i > 0 && c.Topics[i].Group == c.Topics[i-1].Group {
-			continue
-		}
-		if err := n.config.Policy.Allow(p, auth.Commit, c.Topics[i].Group); err != nil {
+		t := &c.Topics[i]
+		if err := n.allow(p, auth.Commit, auth.Key(t.Group, t.Topic, t.Broker), "commit"); err != nil {
 			return err
 		}
 	}
@@ -122,7 +120,7 @@ func (n *Node) admitSet(p auth.Principal, s *offset.Set) error {
 	if s.Operator {
 		action = auth.Operate
 	}
-	return n.config.Policy.Allow(p, action, s.Key.Group)
+	return n.allow(p, action, scopeOfKey(s.Key), "set")
 }
 
 func (r *replica) set(ctx context.Context, p auth.Principal, s *offset.Set) (judged, error) {

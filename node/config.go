@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/auth/certs"
 	"github.com/tidemark-mq/tidemark/node/store"
 	"github.com/tidemark-mq/tidemark/offset"
 )
@@ -34,6 +35,8 @@ type Config struct {
 	// Dial reaches the peer address of another member. Names are resolved at
 	// each call. Default: TCP.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
+	// PeerTLS is what members show one another. Nil: they speak in cleartext.
+	PeerTLS *certs.Members
 	// AdvertisePeer is the host:port at which the other members reach
 	// PeerListener. It may be another one at each start: the only voter moves in
 	// its configuration by itself, a member of several by AddMember.

@@ -45,7 +45,7 @@ func (h port) Act(ctx context.Context, p auth.Principal, a *offset.Act) (offset.
 // Status is asked by members for themselves too, with no principal.
 func (h port) Status(ctx context.Context, p auth.Principal) (offset.Status, error) {
 	if p != (auth.Principal{}) {
-		if err := h.node.config.Policy.Allow(p, auth.Read, ""); err != nil {
+		if err := h.node.allow(p, auth.Look, auth.Everything, "status"); err != nil {
 			return offset.Status{Meta: h.node.meta()}, err
 		}
 	}
@@ -56,39 +56,41 @@ func (h port) AddMember(ctx context.Context, p auth.Principal, id, address strin
 	if err := validateMember(id, address); err != nil {
 		return h.node.meta(), err
 	}
-	return h.administer(ctx, p, func(ctx context.Context, r *replica) error {
+	return h.administer(ctx, p, addition(id, address), func(ctx context.Context, r *replica) error {
 		return r.change(func() error { return r.addMember(ctx, id, address) })
 	})
 }
 
 func (h port) PromoteMember(ctx context.Context, p auth.Principal, id string) (offset.Meta, error) {
-	return h.administer(ctx, p, func(ctx context.Context, r *replica) error {
+	return h.administer(ctx, p, promotion(id), func(ctx context.Context, r *replica) error {
 		return r.change(func() error { return r.promoteMember(ctx, id) })
 	})
 }
 
 func (h port) RemoveMember(ctx context.Context, p auth.Principal, id string) (offset.Meta, error) {
-	return h.administer(ctx, p, func(ctx context.Context, r *replica) error {
+	return h.administer(ctx, p, removal(id), func(ctx context.Context, r *replica) error {
 		return r.change(func() error { return r.removeMember(ctx, id) })
 	})
 }
 
 func (h port) RaiseLevel(ctx context.Context, p auth.Principal, level uint8) (offset.Meta, error) {
-	return h.administer(ctx, p, func(ctx context.Context, r *replica) error { return r.raiseLevel(ctx, p, level) })
+	return h.administer(ctx, p, raising, func(ctx context.Context, r *replica) error { return r.raiseLevel(ctx, p, level) })
 }
 
-func (h port) administer(ctx context.Context, p auth.Principal, do func(context.Context, *replica) error) (offset.Meta, error) {
-	if err := h.node.config.Policy.Allow(p, auth.Administer, ""); err != nil {
+func (h port) administer(ctx context.Context, p auth.Principal, what errand, do func(context.Context, *replica) error) (offset.Meta, error) {
+	if err := h.node.allow(p, auth.Administer, auth.Everything, what.name); err != nil {
 		return h.node.meta(), err
 	}
-	return onlyHere(ctx, h.node, func(ctx context.Context, r *replica) (offset.Meta, error) { err := do(ctx, r); return r.meta(), err })
+	return onlyHere(ctx, h.node, func(ctx context.Context, r *replica) (offset.Meta, error) {
+		return h.node.administerHere(ctx, p, what, r, do)
+	})
 }
 
 func (h port) Transfer(ctx context.Context, p auth.Principal, to string) (string, offset.Meta, error) {
-	if err := h.node.config.Policy.Allow(p, auth.Administer, ""); err != nil {
+	if err := h.node.allow(p, auth.Administer, auth.Everything, "transfer"); err != nil {
 		return "", h.node.meta(), err
 	}
-	got, err := onlyHere(ctx, h.node, func(ctx context.Context, r *replica) (handed, error) { return r.handOver(ctx, to) })
+	got, err := onlyHere(ctx, h.node, func(ctx context.Context, r *replica) (handed, error) { return h.node.transferHere(ctx, p, r, to) })
 	return got.leader, h.node.orMeta(got.meta), err
 }
 

@@ -11,7 +11,7 @@ import (
 
 // RaiseLevel raises the format level when all members can read it.
 func (n *Node) RaiseLevel(ctx context.Context, p auth.Principal, level uint8) (offset.Meta, error) {
-	return n.administer(ctx, p,
+	return n.administer(ctx, p, raising,
 		func(ctx context.Context, r *replica) error { return r.raiseLevel(ctx, p, level) },
 		func(ctx context.Context, to *peer.Remote) (offset.Meta, error) { return to.RaiseLevel(ctx, p, level) })
 }

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ func (n *Node) AddMember(ctx context.Context, p auth.Principal, id, address stri
 	if err := validateMember(id, address); err != nil {
 		return n.meta(), err
 	}
-	return n.administer(ctx, p,
+	return n.administer(ctx, p, addition(id, address),
 		func(ctx context.Context, r *replica) error {
 			return r.change(func() error { return r.addMember(ctx, id, address) })
 		},
@@ -32,7 +33,7 @@ func (n *Node) AddMember(ctx context.Context, p auth.Principal, id, address stri
 
 // PromoteMember makes a nonvoter a voter once it has caught up.
 func (n *Node) PromoteMember(ctx context.Context, p auth.Principal, id string) (offset.Meta, error) {
-	return n.administer(ctx, p,
+	return n.administer(ctx, p, promotion(id),
 		func(ctx context.Context, r *replica) error {
 			return r.change(func() error { return r.promoteMember(ctx, id) })
 		},
@@ -42,7 +43,7 @@ func (n *Node) PromoteMember(ctx context.Context, p auth.Principal, id string) (
 // RemoveMember takes a member out, voter or not, by id or, where that is
 // unambiguous, by name.
 func (n *Node) RemoveMember(ctx context.Context, p auth.Principal, id string) (offset.Meta, error) {
-	return n.administer(ctx, p,
+	return n.administer(ctx, p, removal(id),
 		func(ctx context.Context, r *replica) error {
 			return r.change(func() error { return r.removeMember(ctx, id) })
 		},
@@ -59,13 +60,45 @@ func (r *replica) change(do func() error) error {
 	return do()
 }
 
+// errand is what an administrator asks for, as the audit log has it.
+type errand struct {
+	name, detail string
+	// logged: an entry of the log brings the line to every member.
+	logged bool
+}
+
+func addition(id, address string) errand {
+	return errand{name: "add member", detail: fmt.Sprintf("id=%q address=%q", id, address)}
+}
+
+func promotion(id string) errand {
+	return errand{name: "promote member", detail: fmt.Sprintf("id=%q", id)}
+}
+
+func removal(id string) errand {
+	return errand{name: "remove member", detail: fmt.Sprintf("id=%q", id)}
+}
+
+var raising = errand{name: "level", logged: true}
+
+// administerHere does it on this leader, and notes who asked for it.
+func (n *Node) administerHere(ctx context.Context, p auth.Principal, what errand, r *replica, do func(context.Context, *replica) error) (offset.Meta, error) {
+	err := do(ctx, r)
+	if !what.logged {
+		n.administered(p, what.name, what.detail, err)
+	}
+	return r.meta(), err
+}
+
 // administer authorizes, and has the leader do it.
-func (n *Node) administer(ctx context.Context, p auth.Principal, here func(context.Context, *replica) error, there func(context.Context, *peer.Remote) (offset.Meta, error)) (offset.Meta, error) {
-	if err := n.config.Policy.Allow(p, auth.Administer, ""); err != nil {
+func (n *Node) administer(ctx context.Context, p auth.Principal, what errand, here func(context.Context, *replica) error, there func(context.Context, *peer.Remote) (offset.Meta, error)) (offset.Meta, error) {
+	if err := n.allow(p, auth.Administer, auth.Everything, what.name); err != nil {
 		return n.meta(), err
 	}
 	meta, err := atLeader(ctx, n, lastWordOnMembers,
-		func(ctx context.Context, r *replica) (offset.Meta, error) { err := here(ctx, r); return r.meta(), err }, there)
+		func(ctx context.Context, r *replica) (offset.Meta, error) {
+			return n.administerHere(ctx, p, what, r, here)
+		}, there)
 	return n.orMeta(meta), err
 }
 

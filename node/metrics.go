@@ -16,7 +16,7 @@ type counters struct {
 	forwarded                    atomic.Uint64
 	snapshots, checkpoints       atomic.Uint64
 	restarts                     atomic.Uint64
-	auditDropped                 atomic.Uint64
+	auditDropped, denied         atomic.Uint64
 	writes, writeBytes           atomic.Uint64
 	writeNanos, longestWrite     atomic.Uint64
 }
@@ -73,6 +73,7 @@ func (n *Node) Metrics() []Metric {
 		counted("snapshots_total", "Snapshots taken by this member.", &c.snapshots),
 		counted("checkpoints_agreed_total", "Checkpoints at which this member had the majority's state.", &c.checkpoints),
 		counted("raft_restarts_total", "Times that raft was started anew inside this process.", &c.restarts),
+		counted("denied_total", "Requests refused since their caller is not known, or has no right to them.", &c.denied),
 		counted("audit_dropped_total", "Audit lines dropped, each run of them named by a gap line.", &c.auditDropped),
 		counted("disk_writes_total", "Writes of log, term and vote.", &c.writes),
 		counted("disk_write_bytes_total", "Bytes of these writes.", &c.writeBytes),

@@ -29,6 +29,7 @@ type Node struct {
 	// Set by run, before whoever may look at them is started.
 	peer     *peer.Peer
 	auditing *fsm.AuditQueue
+	denials  *denials
 
 	identity   atomic.Pointer[identity]
 	founding   atomic.Pointer[founding]
@@ -53,6 +54,7 @@ func New(c Config) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{config: c.withDefaults(), done: make(chan struct{}), auditing: fsm.NewAuditQueue(auditQueue)}
+	n.denials = newDenials(n.auditing.Offer, denialEvery)
 	n.say("this node has not been started")
 	return n, nil
 }
@@ -162,6 +164,7 @@ func (n *Node) withPort(ctx context.Context, lines *audit, disk *store.Store, do
 	})
 	group.Go(func() { n.accept() })
 	err := do(ctx)
+	n.denials.close()
 	end()
 	group.Wait()
 	return errors.Join(err, failed)
@@ -185,7 +188,9 @@ func (n *Node) openPort(disk *store.Store) error {
 		listed: n.lists, level: n.level, logger: c.Logger.Named("founding"),
 	})
 	p, err := peer.New(peer.Config{
-		Listener: c.PeerListener, Dial: c.Dial, ID: id.id(), Cluster: id.cluster, Adopt: f.adopt, Level: n.level,
+		Listener: c.PeerListener, Dial: c.Dial, TLS: c.PeerTLS,
+		Stranger: func(from string, err error) { n.Refused(from, "connection of a member", err) },
+		ID:       id.id(), Cluster: id.cluster, Adopt: f.adopt, Level: n.level,
 		Handler: port{n}, Logger: c.Logger.Named("peer"), Run: run, KeepAlive: peerKeepAlive(c.Timers),
 	})
 	if err != nil {

@@ -74,7 +74,7 @@ func (n *Node) listing(ctx context.Context, p auth.Principal, l *offset.List) (*
 	if err := validateList(l); err != nil {
 		return nil, nil, err
 	}
-	if err := n.config.Policy.Allow(p, auth.Read, l.Group); err != nil {
+	if err := n.allow(p, auth.Read, scopeOfList(l), "list"); err != nil {
 		return nil, nil, err
 	}
 	return n.rootAt(ctx, l.At)
@@ -110,15 +110,16 @@ func validateAt(at offset.ReadAt) error {
 	return nil
 }
 
-// allowKeys asks the policy once for each group.
+// allowKeys authorizes a read of each of the keys.
 func (n *Node) allowKeys(p auth.Principal, keys []offset.Key) error {
-	last := ""
+	var last auth.Scope
 	for i := range keys {
-		if i > 0 && keys[i].Group == last {
+		s := scopeOfKey(keys[i])
+		if i > 0 && s == last {
 			continue
 		}
-		last = keys[i].Group
-		if err := n.config.Policy.Allow(p, auth.Read, last); err != nil {
+		last = s
+		if err := n.allow(p, auth.Read, s, "fetch"); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"github.com/tidemark-mq/tidemark/auth"
 	"github.com/tidemark-mq/tidemark/fsm"
 	"github.com/tidemark-mq/tidemark/node/store"
 	"github.com/tidemark-mq/tidemark/offset"
@@ -22,6 +23,7 @@ const shutdownTime = 5 * time.Second
 // needs it. A node has one after another; only the newest is used.
 type replica struct {
 	config  *Config
+	allow   func(p auth.Principal, a auth.Action, s auth.Scope, what string) error // the node's
 	id      string
 	cluster offset.ClusterID
 	counts  *counters
@@ -66,7 +68,7 @@ type replica struct {
 func openReplica(n *Node, disk *store.Store) (*replica, error) {
 	c := &n.config
 	r := &replica{
-		config: c, id: n.identity.Load().id(), cluster: n.identity.Load().cluster(), counts: &n.counts, began: time.Now(),
+		config: c, allow: n.allow, id: n.identity.Load().id(), cluster: n.identity.Load().cluster(), counts: &n.counts, began: time.Now(),
 		disk: disk, peer: n.peer, acks: newAcks(), log: newRaftLog(c.Logger.Named("raft")), notes: newNotes(c.Unsafe.Digest),
 		caughtUp: make(chan struct{}), failed: make(chan struct{}),
 	}

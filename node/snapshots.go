@@ -124,7 +124,7 @@ func (r *replica) snapshotIndex() uint64 {
 
 // Snapshot takes a snapshot on this node now.
 func (n *Node) Snapshot(ctx context.Context, p auth.Principal) (index, bytes uint64, m offset.Meta, err error) {
-	if err := n.config.Policy.Allow(p, auth.Administer, ""); err != nil {
+	if err := n.allow(p, auth.Administer, auth.Everything, "snapshot"); err != nil {
 		return 0, 0, n.meta(), err
 	}
 	r, err := n.serving()
@@ -134,5 +134,6 @@ func (n *Node) Snapshot(ctx context.Context, p auth.Principal) (index, bytes uin
 	ctx, cancel := n.bounded(ctx)
 	defer cancel()
 	index, bytes, err = r.snapshot(ctx)
+	n.administered(p, "snapshot", "", err)
 	return index, bytes, r.meta(), err
 }

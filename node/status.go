@@ -16,7 +16,7 @@ import (
 // Status is answered by the node itself, leader or not, ready or not; leader
 // asks the leader instead.
 func (n *Node) Status(ctx context.Context, p auth.Principal, leader bool) (offset.Status, error) {
-	if err := n.config.Policy.Allow(p, auth.Read, ""); err != nil {
+	if err := n.allow(p, auth.Look, auth.Everything, "status"); err != nil {
 		return offset.Status{Meta: n.meta()}, err
 	}
 	if !leader {

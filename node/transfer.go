@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -23,16 +24,23 @@ type handed struct {
 // Transfer hands leadership to a voter ("" for any that has caught up) and
 // tells which.
 func (n *Node) Transfer(ctx context.Context, p auth.Principal, to string) (string, offset.Meta, error) {
-	if err := n.config.Policy.Allow(p, auth.Administer, ""); err != nil {
+	if err := n.allow(p, auth.Administer, auth.Everything, "transfer"); err != nil {
 		return "", n.meta(), err
 	}
 	got, err := atLeader(ctx, n, lastWordOnMembers,
-		func(ctx context.Context, r *replica) (handed, error) { return r.handOver(ctx, to) },
+		func(ctx context.Context, r *replica) (handed, error) { return n.transferHere(ctx, p, r, to) },
 		func(ctx context.Context, at *peer.Remote) (handed, error) {
 			leader, meta, err := at.Transfer(ctx, p, to)
 			return handed{leader, meta}, err
 		})
 	return got.leader, n.orMeta(got.meta), err
+}
+
+// transferHere has this leader hand over, and notes who asked for it.
+func (n *Node) transferHere(ctx context.Context, p auth.Principal, r *replica, to string) (handed, error) {
+	got, err := r.handOver(ctx, to)
+	n.administered(p, "transfer", fmt.Sprintf("to=%q leader=%q", to, got.leader), err)
+	return got, err
 }
 
 // handOver waits until the target is close behind, stops proposing, waits until

@@ -27,6 +27,8 @@ type daemon struct {
 	log     hclog.Logger
 	signals <-chan os.Signal
 
+	secrets *secrets
+
 	api, peer, ops net.Listener // ops is nil without --ops-listen
 	node           *node.Node
 	server         *server.Server
@@ -39,6 +41,11 @@ var errSignal = errors.New("stopped by a signal")
 // run listens, starts the member and its edges, and returns when all have
 // ended: nil after a clean stop, else what ended it.
 func (d *daemon) run() error {
+	x, err := openSecrets(d.set, d.log)
+	if err != nil {
+		return err
+	}
+	d.secrets = x
 	if err := d.listen(); err != nil {
 		return err
 	}
@@ -130,7 +137,8 @@ func (d *daemon) wire() error {
 			Waiting: d.set.LimitWaiting, Reads: d.set.LimitReads,
 		},
 		Snapshots: node.Snapshots{LogBytes: uint64(d.set.SnapshotLogBytes), TrailingBytes: uint64(d.set.SnapshotTrailBytes)},
-		Logger:    d.log, Version: version(),
+		Policy:    d.secrets.policy, PeerTLS: d.secrets.members,
+		Logger: d.log, Version: version(),
 	})
 	if err != nil {
 		return fmt.Errorf("the options do not go together: %w", err)
@@ -149,6 +157,7 @@ func (d *daemon) wire() error {
 			Bytes: int64(d.set.LimitCallBytes), Exports: d.set.LimitExports, Timeout: d.set.CallTimeout,
 		},
 	}
+	d.secrets.serve(&config, n.Refused)
 	if d.ops != nil {
 		config.Metrics = nil
 	}
@@ -185,6 +194,9 @@ func (d *daemon) announce() {
 	if d.ops != nil {
 		args = append(args, "ops_listen", d.ops.Addr())
 	}
+	if d.set.Insecure {
+		d.log.Warn("--insecure: whoever reaches this member's ports may read along, or do everything")
+	}
 	d.log.Info("starting", args...)
 }
 
@@ -207,6 +219,9 @@ func (d *daemon) supervise() error {
 	if d.ops != nil {
 		parts.Add(func() error { return d.server.ServePages(d.ops, d.opsHandler) }, func(error) {})
 	}
+	follow, stopFollowing := context.WithCancel(context.Background())
+	defer stopFollowing()
+	parts.Add(func() error { return d.secrets.run(follow, d.log) }, func(error) { stopFollowing() })
 	member, stopMember := context.WithCancel(context.Background())
 	defer stopMember()
 	parts.Add(func() error { return d.runNode(member) }, func(error) { stopMember() })

@@ -26,6 +26,17 @@ type options struct {
 	InitialCluster string `help:"Founders of the cluster, this one among them; looked at only while the folder is empty. A member that joins later has none." placeholder:"n1=HOST:PORT,…"`
 	Dev            bool   `help:"One node by itself on this machine, for trying things: sets name, addresses, cluster and folder. It keeps what is written, and can grow into a cluster."`
 
+	TLSCert     string `name:"tls-cert" help:"Certificate of this member, PEM, with the intermediate ones; clients are served with TLS then." placeholder:"FILE"`
+	TLSKey      string `name:"tls-key" help:"Its key." placeholder:"FILE"`
+	TLSClientCA string `name:"tls-client-ca" help:"CA certificates, PEM, whose client certificates say who a caller is." placeholder:"FILE"`
+	Tokens      string `help:"Callers by token: a name and a hash a line, as \"tidemark token\" prints it." placeholder:"FILE"`
+	Policy      string `help:"YAML file that says who may do what; nobody may do anything else." placeholder:"FILE"`
+	PeerTLSCA   string `name:"peer-tls-ca" help:"CA certificates, PEM, of the members' certificates; members speak TLS with one another then." placeholder:"FILE"`
+	PeerTLSCert string `name:"peer-tls-cert" help:"Certificate of this member for other members (default: --tls-cert)." placeholder:"FILE"`
+	PeerTLSKey  string `name:"peer-tls-key" help:"Its key (default: --tls-key)." placeholder:"FILE"`
+	PeerTLSRole string `name:"peer-tls-role" help:"URI or DNS name that the certificate of every member holds, and no other; \"none\" lets in whoever has one of the CA." default:"tidemark:member" placeholder:"NAME"`
+	Insecure    bool   `help:"Listen on other addresses than loopback without TLS, or without asking who calls."`
+
 	LogStore    string        `help:"How raft's log is kept: ${enum}. A data folder keeps the one that it was made with." enum:"boltdb,wal" default:"boltdb"`
 	Timers      string        `help:"Timers of raft: ${enum}." enum:"lan,slow-disk" default:"lan"`
 	CallTimeout time.Duration `help:"How long a call waits that names no timeout." default:"5s"`

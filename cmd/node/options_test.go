@@ -54,7 +54,10 @@ func TestPrintConfigCanBeFedBack(t *testing.T) {
 		"--limit-calls", "3", "--limit-calls-stream", "4", "--limit-call-bytes", "17MiB", "--limit-exports", "5",
 		"--limit-waiting", "6", "--limit-reads", "7", "--limit-groups", "8", "--limit-queues", "9",
 		"--limit-prefix", "team-a%=10", "--limit-prefix", "b=11", "--snapshot-log-bytes", "1GiB", "--snapshot-trail-bytes", "65537",
-		"--log-level", "trace", "--log-format", "json",
+		"--log-level", "trace", "--log-format", "json", "--insecure",
+		"--tls-cert", "/etc/n1.crt", "--tls-key", "/etc/n1.key", "--tls-client-ca", "/etc/ca.crt", "--tokens", "/etc/tokens",
+		"--policy", "/etc/policy.yaml", "--peer-tls-ca", "/etc/peers.crt", "--peer-tls-cert", "/etc/p1.crt",
+		"--peer-tls-key", "/etc/p1.key", "--peer-tls-role", "tidemark:x/member",
 	}
 	for _, args := range [][]string{args, {"--dev"}, {"--dev", "--data", dir, "--name", "x", "--listen", "127.0.0.1:1"}} {
 		first, values := printed(t, nil, args...)

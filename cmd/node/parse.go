@@ -31,7 +31,8 @@ const beginnings = `Such as:
 
     tidemarkd --dev
     tidemarkd --name n1 --data /var/lib/tidemark --advertise n1.example:7411 \
-      --initial-cluster n1=n1.example:7412,n2=n2.example:7412,n3=n3.example:7412`
+      --initial-cluster n1=n1.example:7412,n2=n2.example:7412,n3=n3.example:7412 \
+      --tls-cert n1.crt --tls-key n1.key --peer-tls-ca ca.crt --tokens tokens --policy policy.yaml`
 
 // parse reads flags over environment over file.
 func parse(args []string, out, err io.Writer) (*parsed, error) {
@@ -77,7 +78,10 @@ func configPath(args []string) string {
 }
 
 // otherVariables are read by other programs of ours.
-var otherVariables = []string{"TIDEMARK_ENDPOINTS", "TIDEMARK_TIMEOUT"}
+var otherVariables = []string{
+	"TIDEMARK_ENDPOINTS", "TIDEMARK_TIMEOUT", "TIDEMARK_CONTEXT",
+	"TIDEMARK_CA", "TIDEMARK_CERT", "TIDEMARK_KEY", "TIDEMARK_TLS", "TIDEMARK_TOKEN", "TIDEMARK_TOKEN_FILE", "TIDEMARK_INSECURE_TOKEN",
+}
 
 // strangers gives the names of variables that look like ours and are not: a
 // misspelt one would go unnoticed.

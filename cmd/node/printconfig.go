@@ -9,7 +9,8 @@ import (
 )
 
 // printConfig writes the options in effect as YAML that --config takes and that
-// gives the same. No option holds a secret. The flags hold the values.
+// gives the same. No option holds a secret: keys and
+// tokens are in files. The flags hold the values.
 func printConfig(out io.Writer, flags []*kong.Flag) error {
 	doc := &yaml.Node{Kind: yaml.MappingNode}
 	for _, flag := range flags {

@@ -35,7 +35,7 @@ func settle(o options) (*settings, error) {
 	}
 	fillString(&s.Listen, ":7411")
 	fillString(&s.PeerListen, ":7412")
-	for _, check := range []func() error{s.checkName, s.checkData, s.checkCluster, s.checkAddresses, s.checkReach, s.checkNumbers, s.checkPrefixes} {
+	for _, check := range []func() error{s.checkName, s.checkData, s.checkCluster, s.checkAddresses, s.checkReach, s.checkSecurity, s.checkNumbers, s.checkPrefixes} {
 		if err := check(); err != nil {
 			return nil, err
 		}

@@ -17,6 +17,7 @@ func TestWrongOptions(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	policy := writeFile(t, "rules: [{callers: [a], may: [read]}]\n")
 	good := []string{"--name", "n1", "--data", data, "--listen", "127.0.0.1:0", "--peer-listen", "127.0.0.1:0"}
 	for _, c := range []struct {
 		name   string
@@ -60,7 +61,21 @@ func TestWrongOptions(t *testing.T) {
 		{"no time to stop", []string{"--stop-timeout=-1s"}, "--stop-timeout", "to 1h"},
 		{"prefix without number", []string{"--limit-prefix", "a"}, "--limit-prefix", "PREFIX=N"},
 		{"prefix of nothing", []string{"--limit-prefix", "=5"}, "--limit-prefix", "PREFIX=N"},
-		{"address of another machine", []string{"--listen", "192.0.2.1:7411"}, "--listen", "cannot be listened on"},
+		{"address of another machine", []string{"--listen", "192.0.2.1:7411", "--insecure"}, "--listen", "cannot be listened on"},
+		{"clients without TLS", []string{"--listen", "192.0.2.1:7411"}, "--listen", "there is no TLS"},
+		{"clients of a name", []string{"--listen", "h.example:7411"}, "--listen", "there is no TLS"},
+		{"clients that are not asked", []string{"--listen", "192.0.2.1:7411", "--tls-cert", file, "--tls-key", file}, "--listen", "may do everything"},
+		{"members without TLS", []string{"--peer-listen", "192.0.2.1:7412"}, "--peer-listen", "pass for a member"},
+		{"operators without TLS", []string{"--ops-listen", "192.0.2.1:7413"}, "--ops-listen", "there is no TLS"},
+		{"certificate without key", []string{"--tls-cert", file}, "--tls-cert", "go together"},
+		{"key of members without certificate", []string{"--peer-tls-key", file}, "--peer-tls-cert", "go together"},
+		{"client certificates without TLS", []string{"--tls-client-ca", file}, "--tls-client-ca", "needs --tls-cert"},
+		{"members' CA without a certificate", []string{"--peer-tls-ca", file}, "--peer-tls-ca", "needs --tls-cert"},
+		{"members' certificate without CA", []string{"--peer-tls-cert", file, "--peer-tls-key", file}, "--peer-tls-cert", "needs --peer-tls-ca"},
+		{"tokens without rights", []string{"--tokens", file}, "--policy", "is missing"},
+		{"tokens that are none", []string{"--tokens", file, "--policy", policy}, "--tokens", "holds no token"},
+		{"policy that is none", []string{"--policy", file}, "--policy", "holds no rule"},
+		{"certificate that is none", []string{"--tls-cert", file, "--tls-key", file}, "--tls-cert", "cannot be used"},
 	} {
 		r := try(t, nil, append(append([]string{}, good...), c.args...)...)
 		if r.code != exitWrong || !strings.HasPrefix(r.errs, "tidemarkd: "+c.option+" ") || !strings.Contains(r.errs, c.text) || strings.Count(r.errs, "\n") != 1 {
@@ -94,7 +109,7 @@ func TestPortInUse(t *testing.T) {
 func TestAddressesThatFollow(t *testing.T) {
 	dir := t.TempDir()
 	s, err := settle(options{
-		Name: "n1", Data: dir, Listen: "10.0.0.1:7411", InitialCluster: "n1=h1:7412,n2=h2:7412", Timers: "lan",
+		Name: "n1", Data: dir, Listen: "10.0.0.1:7411", InitialCluster: "n1=h1:7412,n2=h2:7412", Timers: "lan", Insecure: true,
 		CallTimeout: 1e9, StopTimeout: 1e9, LimitConnections: 1, LimitPerAddress: 1, LimitCalls: 1, LimitCallsStream: 1,
 		LimitCallBytes: 16 << 20, LimitExports: 1, LimitWaiting: 1, LimitReads: 1, LimitGroups: 1, LimitQueues: 1,
 		SnapshotLogBytes: 1 << 20, SnapshotTrailBytes: 1 << 16, LimitPrefix: []string{"a=b=7"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/tidemark-mq/tidemark/auth/certs"
 	"github.com/tidemark-mq/tidemark/offset"
 	"github.com/tidemark-mq/tidemark/transport/wire"
 )
@@ -37,6 +38,12 @@ type Config struct {
 	// Dial connects to a raft port by its host:port; names are resolved at
 	// each call. It must return once ctx is done.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
+	// TLS is spoken by both sides before the handshake, on every connection.
+	// Nil: none is, and whoever reaches the port may pass for a member.
+	TLS *certs.Members
+	// Stranger is told of connections that ended while TLS was agreed on, for
+	// want of a certificate, or of the role in it; it must not block. Nil: nobody.
+	Stranger func(from string, err error)
 	// ID is this node's "name/member-id".
 	ID string
 	// Cluster gives the cluster that this node belongs to, zero for none yet.
@@ -92,6 +99,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Run.IsZero() {
 		c.Run = NewRunID()
+	}
+	if c.Stranger == nil {
+		c.Stranger = func(string, error) {}
 	}
 	if c.Level == nil {
 		c.Level = func() uint8 { return 0 }

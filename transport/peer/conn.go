@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"crypto/tls"
 	"net"
 	"slices"
 	"sync"
@@ -44,10 +45,20 @@ func (c *conn) Close() error {
 		if t := c.life.Load(); t != nil {
 			t.Stop()
 		}
-		c.err = c.Conn.Close()
+		c.err = bare(c.Conn).Close()
 		c.onClose()
 	})
 	return c.err
+}
+
+// bare is the connection under TLS. It is closed without TLS's own farewell,
+// which could wait for a peer that does not read, and tells nothing here that
+// the protocols above do not tell themselves.
+func bare(c net.Conn) net.Conn {
+	if t, ok := c.(*tls.Conn); ok {
+		return t.NetConn()
+	}
+	return c
 }
 
 // books hold the connections of a Peer: which there are, and which process of

@@ -23,7 +23,7 @@ func (p *Peer) greet(ctx context.Context, k kind, id, addr string) (*conn, answe
 	if err != nil {
 		return nil, answer{}, unreachable(ctx, id, addr, err)
 	}
-	c := &conn{Conn: raw}
+	c := &conn{Conn: p.secured(raw, addr)}
 	if err := p.books.enter(c); err != nil {
 		raw.Close()
 		return nil, answer{}, err
@@ -67,6 +67,9 @@ func silentOr(ctx context.Context, err error) error {
 
 // exchange sends the greeting and reads the answer.
 func (p *Peer) exchange(c *conn, k kind, id string) (answer, error) {
+	if err := agree(c.Conn); err != nil {
+		return answer{}, err
+	}
 	g := greeting{kind: k, maxLevel: p.config.MaxLevel, level: p.config.Level(), cluster: p.config.Cluster(), run: p.config.Run, id: p.config.ID, target: id}
 	if _, err := c.Write(g.append(nil)); err != nil {
 		return answer{}, err
@@ -98,7 +101,7 @@ func (p *Peer) judgeAnswer(k kind, id, addr string, a answer) error {
 // receive makes the handshake of an incoming connection and hands it on. It
 // runs in a goroutine of Run.
 func (p *Peer) receive(raw net.Conn) {
-	c := &conn{Conn: raw}
+	c := &conn{Conn: p.accepted(raw)}
 	oldest, err := p.books.receive(c, p.config.MaxStrangers)
 	if err != nil {
 		raw.Close()
@@ -147,6 +150,10 @@ func quoted(err error) string {
 
 // admit reads the greeting and answers it; an error ends the connection.
 func (p *Peer) admit(c *conn) error {
+	if err := agree(c.Conn); err != nil {
+		p.config.Stranger(c.RemoteAddr().String(), err)
+		return err // before a byte of ours is read
+	}
 	g, err := readGreeting(c.Conn)
 	switch {
 	case errors.Is(err, errVersion):

@@ -47,9 +47,13 @@ func unary[Req, Res any](ctx context.Context, s *Server, m *method[Req, Res], r 
 		return nil, wire.ToConnectError(err)
 	}
 	defer s.admission.release(size)
+	p, err := callerIn(ctx).principal()
+	if err != nil { // it changed since the request began
+		return nil, wire.ToConnectError(err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, within(ctx, m.wait(&s.limits, r.Msg)))
 	defer cancel()
-	res, err := m.run(ctx, s, auth.Anonymous(r.Peer().Addr), r.Msg)
+	res, err := m.run(ctx, s, p, r.Msg)
 	if err != nil {
 		return nil, wire.ToConnectError(err)
 	}

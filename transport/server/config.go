@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/tls"
 	"net/http"
 	"time"
 
@@ -23,6 +24,17 @@ type Config struct {
 	// Observe is told of every call that ended, in the goroutine that served
 	// it, so it must not block; many goroutines call it at once. Nil: nobody.
 	Observe func(Call)
+	// TLS is what ports are served with, pages too; nil: in cleartext. It needs
+	// a certificate, and no NextProtos.
+	TLS *tls.Config
+	// Callers tells who callers are. Nil: everybody is auth.Anonymous.
+	Callers Callers
+	// Denied is told of requests that were refused for what they showed of
+	// their caller; it must not block. Nil: nobody.
+	Denied func(from, call string, err error)
+	// Notes are lines for the page at the root that people should see, such as
+	// files that cannot be used. It must not block. Nil: none.
+	Notes func() []string
 	// Version of the build, for the page at the root.
 	Version string
 }
@@ -64,6 +76,12 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Observe == nil {
 		c.Observe = func(Call) {}
+	}
+	if c.Notes == nil {
+		c.Notes = func() []string { return nil }
+	}
+	if c.Denied == nil {
+		c.Denied = func(string, string, error) {}
 	}
 	if c.Version == "" {
 		c.Version = "unknown"

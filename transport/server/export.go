@@ -35,9 +35,13 @@ func (g groups) Export(ctx context.Context, r *connect.Request[tidemarkv1.Export
 		name: "export", wait: exportWait, items: func(*tidemarkv1.ExportRequest) int { return int(e.total) },
 		serve: e.serve,
 	}
+	p, err := callerIn(ctx).principal()
+	if err != nil {
+		return wire.ToConnectError(err)
+	}
 	bounded, cancel := context.WithTimeout(ctx, m.wait(&s.limits, r.Msg))
 	defer cancel()
-	last, err := m.run(bounded, s, auth.Anonymous(r.Peer().Addr), r.Msg)
+	last, err := m.run(bounded, s, p, r.Msg)
 	if err == nil {
 		err = e.send(last)
 	}

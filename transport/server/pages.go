@@ -60,6 +60,14 @@ func oneLine(s string) string {
 	}, s)
 }
 
+// notes are what people should see.
+func (s *Server) notes() (lines string) {
+	for _, n := range s.cfg.Notes() {
+		lines += "\n  !! " + oneLine(n) + "\n"
+	}
+	return lines
+}
+
 func (s *Server) root(w http.ResponseWriter, r *http.Request) {
 	leader := s.service.Leader()
 	if leader == "" {
@@ -71,7 +79,7 @@ func (s *Server) root(w http.ResponseWriter, r *http.Request) {
 	}
 	text(w, http.StatusOK, `Tidemark `+oneLine(s.cfg.Version)+` keeps the offsets of message consumers.
 The leader's address is `+oneLine(leader)+`; every node takes every request.
-
+`+s.notes()+`
   GET  /livez    200 while the process works
   GET  /readyz   200 while this node serves; else 503 and why
 `+metrics+`
@@ -83,8 +91,15 @@ The API takes POST with Content-Type: application/json (Connect), and gRPC:
 
 For a start:
 
-  curl -d '{}' -H 'Content-Type: application/json' http://`+hostAsked(r)+`/tidemark.v1.ClusterService/Status
+  curl -d '{}' -H 'Content-Type: application/json' `+scheme(r)+`://`+hostAsked(r)+`/tidemark.v1.ClusterService/Status
 `)
+}
+
+func scheme(r *http.Request) string {
+	if r.TLS != nil {
+		return "https"
+	}
+	return "http"
 }
 
 // hostAsked is the address that the page was asked at, if it is a plain one.

@@ -59,18 +59,33 @@ func (s *Server) checked(errorsOf *connect.ErrorWriter, next http.Handler) http.
 			err = offset.Errorf(offset.ErrInvalid, "there is no call %s; the page at / names what there is", quote(r.URL.Path))
 		}
 		d := &deadlines{http.NewResponseController(w)}
+		who := s.callerOf(r)
+		streams := r.URL.Path == tidemarkv1connect.OffsetServiceStreamProcedure
+		if err == nil && !streams { // of a stream, each call is refused
+			err = s.known(who, r.URL.Path)
+		}
 		if err != nil {
 			d.request(s.limits.Body, s.limits.Body+s.limits.Stall)
 			drain(r)
 			_ = errorsOf.Write(w, r, wire.ToConnectError(err)) // who is gone needs no answer
 			return
 		}
-		if r.URL.Path != tidemarkv1connect.OffsetServiceStreamProcedure {
+		if !streams {
 			defer drain(r)
 			d.request(s.limits.Body, s.limits.Body+s.limits.ExportTimeout+s.limits.Stall)
 		}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), deadlinesKey{}, d)))
+		ctx := context.WithValue(context.WithValue(r.Context(), deadlinesKey{}, d), callerKey{}, who)
+		next.ServeHTTP(w, r.WithContext(ctx))
 	})
+}
+
+// known tells why it cannot be said who calls, and reports that.
+func (s *Server) known(who *caller, call string) error {
+	_, err := who.principal()
+	if err != nil {
+		s.cfg.Denied(who.from, strings.TrimPrefix(call, apiPrefix), err)
+	}
+	return err
 }
 
 // drainBytes is how much of a body that nobody wants is read.

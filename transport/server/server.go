@@ -59,13 +59,19 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// newHTTP sets what bounds connections. Protocols holds HTTP/1.1 and HTTP/2
-// without TLS, told apart by the first bytes of a connection.
+// newHTTP sets what bounds connections. Without TLS, HTTP/1.1 and HTTP/2 are
+// told apart by the first bytes of a connection; with it, by what was agreed.
 func (s *Server) newHTTP(h http.Handler) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
-	protocols.SetUnencryptedHTTP2(true)
+	if s.cfg.TLS == nil {
+		protocols.SetUnencryptedHTTP2(true)
+	} else {
+		protocols.SetHTTP2(true)
+	}
 	return &http.Server{
+		TLSConfig:         s.cfg.TLS.Clone(),
+		ConnContext:       func(ctx context.Context, _ net.Conn) context.Context { return rememberChain(ctx) },
 		Handler:           h,
 		Protocols:         protocols,
 		ReadHeaderTimeout: s.limits.Header,
@@ -88,7 +94,17 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // Serve accepts connections on l until Shutdown, and then returns nil. It
 // closes l. Several listeners may be served at once.
 func (s *Server) Serve(l net.Listener) error {
-	return served("the API", l, s.http.Serve(s.limitConnections(l, &s.counters.connections, s.limits.Connections, s.limits.PerAddress)))
+	bounded := s.limitConnections(l, &s.counters.connections, s.limits.Connections, s.limits.PerAddress)
+	return served("the API", l, s.serveOn(s.http, bounded))
+}
+
+// serveOn serves with TLS or without. The bound on connections counts those
+// that shake hands, too, each of which has the time of a header for it.
+func (s *Server) serveOn(h *http.Server, l net.Listener) error {
+	if s.cfg.TLS == nil {
+		return h.Serve(l)
+	}
+	return h.ServeTLS(l, "", "")
 }
 
 // pageConnections bounds the connections of ServePages, which do not count
@@ -103,7 +119,7 @@ func (s *Server) ServePages(l net.Listener, h http.Handler) error {
 		h = s.Pages()
 	}
 	s.pagesOn.Handler = h
-	return served("the pages", l, s.pagesOn.Serve(s.limitConnections(l, new(atomic.Int64), pageConnections, pageConnections)))
+	return served("the pages", l, s.serveOn(s.pagesOn, s.limitConnections(l, new(atomic.Int64), pageConnections, pageConnections)))
 }
 
 func served(what string, l net.Listener, err error) error {

@@ -9,7 +9,6 @@ import (
 
 	"connectrpc.com/connect"
 
-	"github.com/tidemark-mq/tidemark/auth"
 	"github.com/tidemark-mq/tidemark/offset"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
 	"github.com/tidemark-mq/tidemark/transport/wire"
@@ -25,7 +24,7 @@ type conduit interface {
 // Stream serves calls that travel together; see stream.
 func (o offsets) Stream(ctx context.Context, bidi *connect.BidiStream[tidemarkv1.StreamRequest, tidemarkv1.StreamResponse]) error {
 	d := deadlinesOf(ctx)
-	return o.srv.stream(ctx, bidi, auth.Anonymous(bidi.Peer().Addr), d.interrupt, d.cutOff)
+	return o.srv.stream(ctx, bidi, callerIn(ctx), d.interrupt, d.cutOff)
 }
 
 // stream is one stream: the goroutine of its handler writes, one reads, and
@@ -36,11 +35,11 @@ func (o offsets) Stream(ctx context.Context, bidi *connect.BidiStream[tidemarkv1
 // conduit; so a peer that does not read runs into the bounds on open calls,
 // and, where it goes on to send what is refused, is no longer read from.
 type stream struct {
-	srv       *Server
-	conduit   conduit
-	principal auth.Principal
-	ctx       context.Context // ends with the stream; all calls run under it
-	calls     sync.WaitGroup
+	srv     *Server
+	conduit conduit
+	caller  *caller
+	ctx     context.Context // ends with the stream; all calls run under it
+	calls   sync.WaitGroup
 
 	// wake has an element when the writer has something to look at, room when
 	// replies were sent.
@@ -70,13 +69,13 @@ type reply struct {
 
 // stream serves one stream to its end. interrupt ends a Receive that is under
 // way, cutOff a Send.
-func (s *Server) stream(ctx context.Context, c conduit, p auth.Principal, interrupt, cutOff func()) error {
+func (s *Server) stream(ctx context.Context, c conduit, who *caller, interrupt, cutOff func()) error {
 	s.counters.streams.Add(1)
 	defer s.counters.streams.Add(-1)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	st := &stream{
-		srv: s, conduit: c, principal: p, ctx: ctx,
+		srv: s, conduit: c, caller: who, ctx: ctx,
 		wake: make(chan struct{}, 1), room: make(chan struct{}, 1),
 	}
 	stall := time.AfterFunc(s.limits.Stall, func() {

@@ -59,14 +59,40 @@ func (st *stream) waitForRoom() bool {
 // timeout, as nearly all do, have one deadline.
 func (st *stream) takeAll(list []*tidemarkv1.Call) {
 	var d *deadline
+	p, err := st.caller.principal()
+	if err != nil {
+		st.deny(list, err)
+		return
+	}
 	for _, call := range list {
 		if wait := st.srv.limits.timeout(timeoutOf(call), st.srv.limits.Timeout); d == nil || d.wait != wait {
 			d.leave()
 			d = newDeadline(st.ctx, wait)
 		}
-		st.take(call, d)
+		st.take(call, p, d)
 	}
 	d.leave()
+}
+
+// deny answers calls of somebody who is not known, or not any more.
+func (st *stream) deny(list []*tidemarkv1.Call, err error) {
+	for _, call := range list {
+		st.srv.cfg.Denied(st.caller.from, callName(call), err)
+		st.put(reply{message: refusal(call.GetId(), err)})
+	}
+}
+
+// callName names the RPC that a call of a stream stands for.
+func callName(call *tidemarkv1.Call) string {
+	switch call.GetCall().(type) {
+	case *tidemarkv1.Call_Commit:
+		return "OffsetService/Commit"
+	case *tidemarkv1.Call_Set:
+		return "OffsetService/Set"
+	case *tidemarkv1.Call_Fetch:
+		return "OffsetService/Fetch"
+	}
+	return "OffsetService/Stream"
 }
 
 // timeoutOf gives what the request of a call names; it has only one of them.
@@ -75,7 +101,7 @@ func timeoutOf(call *tidemarkv1.Call) uint32 {
 }
 
 // take starts a call in a goroutine of its own, or refuses it at once.
-func (st *stream) take(call *tidemarkv1.Call, d *deadline) {
+func (st *stream) take(call *tidemarkv1.Call, p auth.Principal, d *deadline) {
 	size := weigh(call)
 	first, err := st.admit(size)
 	switch {
@@ -92,7 +118,7 @@ func (st *stream) take(call *tidemarkv1.Call, d *deadline) {
 	go func() {
 		defer st.calls.Done()
 		defer d.leave()
-		st.put(reply{message: st.srv.answer(d.ctx, st.principal, call), taken: true, size: size})
+		st.put(reply{message: st.srv.answer(d.ctx, p, call), taken: true, size: size})
 	}()
 }
 

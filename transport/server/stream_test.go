@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/tidemark-mq/tidemark/auth"
 	"github.com/tidemark-mq/tidemark/offset"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
 	"github.com/tidemark-mq/tidemark/transport/wire"
@@ -56,7 +55,7 @@ func (p *pipe) Send(m *tidemarkv1.StreamResponse) error {
 func serveOn(ctx context.Context, s *Server, p *pipe) chan error {
 	done := make(chan error, 1)
 	go func() {
-		done <- s.stream(ctx, p, auth.Anonymous("10.0.0.1:5"), func() { close(p.readEnd) }, func() { close(p.cut) })
+		done <- s.stream(ctx, p, &caller{from: "10.0.0.1:5"}, func() { close(p.readEnd) }, func() { close(p.cut) })
 	}()
 	return done
 }
@@ -405,7 +404,7 @@ func TestPanicsBesideTheCallsEndNoProcess(t *testing.T) {
 		<-done
 
 		q := brokenPipe{newPipe(16)}
-		err := s.stream(t.Context(), q, auth.Principal{}, func() {}, func() {})
+		err := s.stream(t.Context(), q, &caller{}, func() {}, func() {})
 		if err = wire.FromConnectError(err); !errors.Is(err, offset.ErrOutcomeUnknown) || s.Stats().Panics != 2 {
 			t.Errorf("the stream ended with %v, %d panics", err, s.Stats().Panics)
 		}

@@ -1,0 +1,40 @@
+package certs
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+)
+
+// Server is the TLS of an API port. Clients may show a certificate, which
+// proves that they hold its key; who issued it is for the caller to verify,
+// so that what is wrong with it can be answered in words, and is looked at again
+// when the CAs change.
+func Server(pair Pair) *tls.Config {
+	return &tls.Config{
+		MinVersion:             tls.VersionTLS12,
+		ClientAuth:             tls.RequestClientCert,
+		SessionTicketsDisabled: true,
+		GetCertificate:         func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return pair.Get(), nil },
+	}
+}
+
+// Client is the TLS towards an API port: servers are verified by cas, or by the
+// system's CAs where that is nil; pair, if it is not nil, is who the client is.
+// The name that a server must have is set by whoever dials.
+func Client(cas *CAs, pair *Pair) *tls.Config {
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if cas != nil {
+		c.InsecureSkipVerify = true // by VerifyConnection, with the CAs of then
+		c.VerifyConnection = func(s tls.ConnectionState) error {
+			if s.ServerName == "" {
+				return errors.New("it is not said whose certificate is expected")
+			}
+			return cas.Verify(s.PeerCertificates, s.ServerName, x509.ExtKeyUsageServerAuth)
+		}
+	}
+	if pair != nil {
+		c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return pair.Get(), nil }
+	}
+	return c
+}

@@ -1,0 +1,131 @@
+package node
+
+import (
+	"fmt"
+
+	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/fsm"
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// allow is the one place that asks the policy. what names the request for the
+// audit log, where every denial is noted.
+func (n *Node) allow(p auth.Principal, a auth.Action, s auth.Scope, what string) error {
+	err := n.config.Policy.Allow(p, a, s)
+	if err != nil {
+		n.denied(p, what, err)
+	}
+	return err
+}
+
+// denied notes a refusal for want of a right.
+func (n *Node) denied(p auth.Principal, what string, err error) {
+	n.counts.denied.Add(1)
+	n.denials.note(p, fsm.Record{
+		Index: n.meta().Index, Time: n.config.Clock().UnixMilli(), Principal: p.Name, From: p.From,
+		What: "denied", Detail: fmt.Sprintf("request=%q reason=%q", what, err), Code: offset.CodeDenied,
+	})
+}
+
+// Refused notes in the audit log that a request was refused before it came
+// here, since what it showed of its caller is not known. It does not wait.
+func (n *Node) Refused(from, what string, err error) { n.denied(auth.Principal{From: from}, what, err) }
+
+// administered notes an act on the members, or on this one, that no entry of
+// the log tells of. What was not taken, and can be sent again, is none.
+func (n *Node) administered(p auth.Principal, what, detail string, err error) {
+	if err != nil && offset.Retriable(err) && offset.OutcomeOf(err) == offset.NotDone {
+		return
+	}
+	index := n.meta().Index
+	n.auditing.Offer(fsm.Record{
+		Index: index, Answered: index, Time: n.config.Clock().UnixMilli(), Principal: p.Name, From: p.From,
+		What: what, Detail: detail, Code: offset.CodeOf(err), Done: true,
+	})
+}
+
+// scopeOfList is what a listing shows of.
+func scopeOfList(l *offset.List) auth.Scope {
+	s := auth.Scope{Group: auth.OnlyOrAll(l.Group), Topic: auth.OnlyOrAll(l.Topic), Broker: brokers(l.HasBroker, l.Broker)}
+	switch {
+	case l.What == offset.ListGroups && l.Group == "":
+		s.Group = auth.Beginning(l.Prefix)
+	case l.What == offset.ListTopics && l.Topic == "":
+		s.Topic = auth.Beginning(l.Prefix)
+	}
+	return s
+}
+
+func brokers(one bool, name string) auth.Names {
+	if one {
+		return auth.Only(name)
+	}
+	return auth.All
+}
+
+func scopeOfKey(k offset.Key) auth.Scope { return auth.Key(k.Group, k.Topic, k.Broker) }
+
+// scopesOf gives what an act is about. Of a step of an import it is what the
+// step itself brings; admitStep looks at the rest.
+func scopesOf(a *offset.Act) (action auth.Action, scopes []auth.Scope) {
+	switch {
+	case a.Remove != nil:
+		s := &a.Remove.Scope
+		scopes = []auth.Scope{{Group: auth.OnlyOrAll(s.Group), Topic: auth.OnlyOrAll(s.Topic), Broker: brokers(s.HasBroker, s.Broker)}}
+	case a.Clone != nil:
+		for _, group := range []string{a.Clone.From, a.Clone.To} {
+			scopes = append(scopes, auth.Scope{Group: auth.Only(group), Topic: auth.OnlyOrAll(a.Clone.Topic), Broker: brokers(a.Clone.HasBroker, a.Clone.Broker)})
+		}
+	case a.Take != nil && a.Take.ByBroker:
+		scopes = []auth.Scope{{Group: auth.All, Topic: auth.All, Broker: auth.Only(a.Take.Name)}}
+	case a.Take != nil:
+		scopes = []auth.Scope{groupScope(a.Take.Name)}
+	case a.Reset != nil:
+		scopes = targetScopes(a.Reset.Targets)
+	case a.Expire != nil:
+		for _, idle := range a.Expire.Groups {
+			scopes = append(scopes, auth.Scope{Group: auth.Only(idle.Group), Topic: auth.All, Broker: auth.All})
+		}
+	case a.Import != nil && a.Import.Step == offset.ImportChunk:
+		scopes = targetScopes(a.Import.Targets)
+	case a.Import != nil && (a.Import.Step != offset.ImportBegin || a.Import.Mode == offset.ImportMerge):
+		return auth.Stage, []auth.Scope{auth.Everything}
+	case a.Import != nil:
+		scopes = []auth.Scope{groupScope(a.Import.Group)}
+	default:
+		scopes = []auth.Scope{auth.Everything}
+	}
+	return auth.Operate, scopes
+}
+
+// groupScope is a whole group, or everything.
+func groupScope(group string) auth.Scope {
+	return auth.Scope{Group: auth.OnlyOrAll(group), Topic: auth.All, Broker: auth.All}
+}
+
+// targetScopes are those of the keys, each once where they are in order.
+func targetScopes(list []offset.Target) (scopes []auth.Scope) {
+	for i := range list {
+		if s := scopeOfKey(list[i].Key); i == 0 || s != scopes[len(scopes)-1] {
+			scopes = append(scopes, s)
+		}
+	}
+	return scopes
+}
+
+// nameOf names an act for the audit log, as the lines of those that were done do.
+func nameOf(a *offset.Act) string {
+	switch {
+	case a.Remove != nil:
+		return "remove"
+	case a.Clone != nil:
+		return "clone"
+	case a.Take != nil:
+		return "claim"
+	case a.Reset != nil:
+		return "reset"
+	case a.Expire != nil:
+		return "expire"
+	}
+	return "import"
+}

@@ -1,0 +1,104 @@
+package node
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/fsm"
+)
+
+// How many lines of refusals the audit log takes: so many at once, and then one
+// in each such time, which is some 4 MB a day.
+const (
+	denialBurst = 100
+	denialEvery = 10 * time.Second
+)
+
+// denials keep a flood of refusals from filling the disk, and from pushing the
+// lines of what was done out of the audit log. Callers that are known and those
+// that are not have budgets of their own, so that strangers cannot hide the
+// tries of somebody with a token. Methods may be called from any goroutine.
+type denials struct {
+	offer func(fsm.Record)
+	every time.Duration
+
+	mu sync.Mutex // guards what follows
+	// known and strangers are the two budgets.
+	known, strangers budget
+	closed           bool
+}
+
+// budget is how many lines may be written now.
+type budget struct {
+	left   int
+	filled time.Time // when left was last brought up to date
+	// quiet is how many refusals have no line, last the latest of them, and
+	// timer, while there are any, what writes one for all of them.
+	quiet uint64
+	last  fsm.Record
+	timer *time.Timer
+}
+
+func newDenials(offer func(fsm.Record), every time.Duration) *denials {
+	return &denials{offer: offer, every: every, known: budget{left: denialBurst}, strangers: budget{left: denialBurst}}
+}
+
+// note writes a line, or counts it for one that tells how many had none.
+func (d *denials) note(p auth.Principal, r fsm.Record) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	b := &d.known
+	if p.Name == "" || p.Name == auth.AnonymousName {
+		b = &d.strangers
+	}
+	now := time.Now()
+	b.refill(now, d.every)
+	if b.left > 0 && b.quiet == 0 {
+		b.left--
+		d.offer(r)
+		return
+	}
+	b.quiet++
+	b.last = r
+	if b.timer == nil && !d.closed {
+		b.timer = time.AfterFunc(d.every, func() { d.settle(b) })
+	}
+}
+
+func (b *budget) refill(now time.Time, every time.Duration) {
+	if n := now.Sub(b.filled) / every; n > 0 {
+		b.left = min(b.left+int(min(n, denialBurst)), denialBurst)
+		b.filled = now
+	}
+}
+
+// settle writes one line for all refusals that have none.
+func (d *denials) settle(b *budget) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if b.timer != nil {
+		b.timer.Stop()
+		b.timer = nil
+	}
+	if b.quiet == 0 {
+		return
+	}
+	r := b.last
+	r.Detail = fmt.Sprintf("refusals_without_a_line=%d, the last of them: %s", b.quiet, r.Detail)
+	b.quiet = 0
+	b.refill(time.Now(), d.every)
+	b.left = max(b.left-1, 0)
+	d.offer(r)
+}
+
+// close writes what there is to tell; later refusals are counted alone. No
+// timer runs afterwards.
+func (d *denials) close() {
+	d.mu.Lock()
+	d.closed = true
+	d.mu.Unlock()
+	d.settle(&d.known)
+	d.settle(&d.strangers)
+}

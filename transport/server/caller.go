@@ -1,0 +1,134 @@
+package server
+
+import (
+	"context"
+	"crypto/x509"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// Callers tells who callers are by what they show; auth.Callers does. Its
+// methods are called from many goroutines at once, once for each unary call.
+type Callers interface {
+	// Generation moves when the same token or certificate may be somebody else's.
+	Generation() uint64
+	// Token gives whose token that is; the error wraps offset.ErrDenied.
+	Token(token string) (name string, err error)
+	// Certificate gives whose certificate the first of the chain is. known is
+	// false where certificates say nothing; the error wraps offset.ErrDenied.
+	Certificate(chain []*x509.Certificate) (name string, known bool, err error)
+}
+
+// identity is who somebody is, or why that cannot be said, as long as
+// Callers.Generation stays and until has not come.
+type identity struct {
+	generation uint64
+	until      time.Time // zero: no end
+	name       string
+	err        error
+}
+
+func (i *identity) holds(generation uint64) bool {
+	return i != nil && i.generation == generation && (i.until.IsZero() || time.Now().Before(i.until))
+}
+
+// caller is who sends one HTTP request, which a stream is as well. A stream
+// may live longer than its caller's token or certificate, so who it is is asked
+// again whenever that may have changed.
+type caller struct {
+	callers Callers // nil: nobody is known
+	from    string
+	// authorization is the header, chain what the connection showed.
+	authorization string
+	chain         []*x509.Certificate
+	// byChain is what the chain says, kept for all requests of the connection.
+	byChain *atomic.Pointer[identity]
+	known   atomic.Pointer[identity]
+}
+
+type (
+	callerKey struct{} // of the caller of a request
+	chainKey  struct{} // of what is kept for a connection
+)
+
+// rememberChain gives a connection the place where its identity is kept.
+func rememberChain(ctx context.Context) context.Context {
+	return context.WithValue(ctx, chainKey{}, new(atomic.Pointer[identity]))
+}
+
+func (s *Server) callerOf(r *http.Request) *caller {
+	c := &caller{callers: s.cfg.Callers, from: r.RemoteAddr, authorization: r.Header.Get("Authorization")}
+	if r.TLS != nil {
+		c.chain = r.TLS.PeerCertificates
+	}
+	c.byChain, _ = r.Context().Value(chainKey{}).(*atomic.Pointer[identity])
+	if c.byChain == nil {
+		c.byChain = new(atomic.Pointer[identity])
+	}
+	return c
+}
+
+// callerIn gives the caller that ctx belongs to.
+func callerIn(ctx context.Context) *caller {
+	if c, ok := ctx.Value(callerKey{}).(*caller); ok {
+		return c
+	}
+	return &caller{} // nobody, from nowhere
+}
+
+// principal says who calls; the error wraps offset.ErrDenied. What is shown and
+// wrong is refused, and not taken for nothing.
+func (c *caller) principal() (auth.Principal, error) {
+	if c.callers == nil {
+		return auth.Anonymous(c.from), nil
+	}
+	generation := c.callers.Generation() // before what it is about
+	id := c.known.Load()
+	if !id.holds(generation) {
+		id = c.identify(generation)
+		c.known.Store(id)
+	}
+	return auth.Principal{Name: id.name, From: c.from}, id.err
+}
+
+func (c *caller) identify(generation uint64) *identity {
+	if c.authorization == "" {
+		return c.fromChain(generation)
+	}
+	id := &identity{generation: generation}
+	scheme, token, _ := strings.Cut(c.authorization, " ")
+	if !strings.EqualFold(scheme, "Bearer") || token == "" {
+		id.err = offset.Errorf(offset.ErrDenied, "the Authorization header is not of the form: Bearer TOKEN")
+		return id
+	}
+	id.name, id.err = c.callers.Token(strings.TrimSpace(token))
+	return id
+}
+
+// fromChain verifies a certificate once for its connection.
+func (c *caller) fromChain(generation uint64) *identity {
+	if len(c.chain) == 0 {
+		return &identity{generation: generation, name: auth.AnonymousName}
+	}
+	if id := c.byChain.Load(); id.holds(generation) {
+		return id
+	}
+	id := &identity{generation: generation, until: c.chain[0].NotAfter}
+	name, known, err := c.callers.Certificate(c.chain)
+	switch {
+	case err != nil:
+		id.err = err
+		id.until = time.Time{}
+	case !known:
+		id.name = auth.AnonymousName
+	default:
+		id.name = name
+	}
+	c.byChain.Store(id)
+	return id
+}
