@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Objects;
 
 /** The cluster's answer to an act, the same to each resend. */
-public final class ActAnswer {
+public final class ActAnswer implements Answer {
     private final Meta meta;
     private final Code code;
     private final long index;
@@ -29,6 +29,7 @@ public final class ActAnswer {
     }
 
     /** Index, last act and cluster of the answer. */
+    @Override
     public Meta meta() {
         return meta;
     }

@@ -10,6 +10,7 @@ public final class ClientOptions {
     private final List<String> seeds;
     private final TlsFiles tls;
     private final String token;
+    private final String tokenFile;
     private final String clusterId;
     private final int maxCalls;
     private final long attemptMillis;
@@ -18,6 +19,7 @@ public final class ClientOptions {
         this.seeds = Collections.unmodifiableList(new ArrayList<>(b.seeds));
         this.tls = b.tls;
         this.token = b.token;
+        this.tokenFile = b.tokenFile;
         this.clusterId = b.clusterId;
         this.maxCalls = b.maxCalls;
         this.attemptMillis = b.attemptMillis;
@@ -40,6 +42,10 @@ public final class ClientOptions {
         return token;
     }
 
+    String tokenFile() {
+        return tokenFile;
+    }
+
     String clusterId() {
         return clusterId;
     }
@@ -58,6 +64,7 @@ public final class ClientOptions {
         private final List<String> seeds;
         private TlsFiles tls;
         private String token = "";
+        private String tokenFile = "";
         private String clusterId = "";
         private int maxCalls = 16;
         private long attemptMillis = 2000;
@@ -75,6 +82,12 @@ public final class ClientOptions {
         /** Sends this token with each request; empty for none. */
         public Builder token(String value) {
             this.token = value;
+            return this;
+        }
+
+        /** Sends the token that this file holds, which is read again when it changes; instead of {@link #token}. */
+        public Builder tokenFile(String path) {
+            this.tokenFile = path;
             return this;
         }
 

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Objects;
 
 /** How one node sees itself and its cluster. */
-public final class ClusterStatus {
+public final class ClusterStatus implements Answer {
     private final Meta meta;
     private final String nodeId;
     private final String state;
@@ -31,6 +31,7 @@ public final class ClusterStatus {
     }
 
     /** Index, last act and cluster, as the answering node has them; the index is no linearizable read. */
+    @Override
     public Meta meta() {
         return meta;
     }

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Objects;
 
 /** The verdicts on the commits of one request, in the order in which the caller gave them. */
-public final class CommitAnswer {
+public final class CommitAnswer implements Answer {
     private final Meta meta;
     private final long[] offsets;
     private final List<Refusal> refusals;
@@ -21,6 +21,7 @@ public final class CommitAnswer {
     }
 
     /** Index, last act and cluster of the answer. */
+    @Override
     public Meta meta() {
         return meta;
     }

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Objects;
 
 /** The states of the keys asked for, all from one view of the table, in the order of the request. */
-public final class FetchAnswer {
+public final class FetchAnswer implements Answer {
     private final Meta meta;
     private final List<KeyState> states;
 
@@ -16,6 +16,7 @@ public final class FetchAnswer {
     }
 
     /** Index, last act and cluster of the answer. */
+    @Override
     public Meta meta() {
         return meta;
     }

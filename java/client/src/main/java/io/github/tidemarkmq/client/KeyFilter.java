@@ -63,4 +63,11 @@ public final class KeyFilter {
     boolean pendingOnly() {
         return pending;
     }
+
+    @Override
+    public String toString() {
+        String text = group.isEmpty() ? "" : "group " + Names.quoted(group);
+        text += topic.isEmpty() ? "" : " topic " + Names.quoted(topic);
+        return broker == null ? text.trim() : (text + " broker " + Names.quoted(broker)).trim();
+    }
 }

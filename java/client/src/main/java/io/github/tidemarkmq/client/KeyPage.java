@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Objects;
 
 /** One page of a listing, all from one view of the table; another page may be of a later one. */
-public final class KeyPage {
+public final class KeyPage implements Answer {
     private final Meta meta;
     private final List<KeyState> states;
     private final boolean more;
@@ -18,6 +18,7 @@ public final class KeyPage {
     }
 
     /** Index, last act and cluster of this page. Check that the cluster is that of the page before. */
+    @Override
     public Meta meta() {
         return meta;
     }

@@ -3,7 +3,7 @@ package io.github.tidemarkmq.client;
 import java.util.Objects;
 
 /** A set that is done, or as good as done. */
-public final class SetAnswer {
+public final class SetAnswer implements Answer {
     private final Meta meta;
     private final KeyState state;
 
@@ -14,6 +14,7 @@ public final class SetAnswer {
     }
 
     /** Index, last act and cluster of the answer. */
+    @Override
     public Meta meta() {
         return meta;
     }

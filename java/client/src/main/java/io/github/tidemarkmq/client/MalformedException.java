@@ -1,0 +1,12 @@
+package io.github.tidemarkmq.client;
+
+import java.io.IOException;
+
+/** What came from the other side is not what it must be; the connection is of no use any more. */
+final class MalformedException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    MalformedException(String message) {
+        super(message);
+    }
+}
