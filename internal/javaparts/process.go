@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"syscall"
 	"testing"
@@ -92,13 +93,16 @@ func (p *process) await(ctx context.Context, ask func(context.Context) error) er
 	}
 }
 
+// chatter is what logback says of itself, a hundred lines at each start.
+var chatter = regexp.MustCompile(`(?m)^.*\|-INFO in .*\n`)
+
 // said gives the end of what the process wrote.
 func (p *process) said() string {
 	b, err := os.ReadFile(p.log)
 	if err != nil {
 		return err.Error()
 	}
-	return lastLines(b, 40)
+	return lastLines(chatter.ReplaceAll(b, nil), 40)
 }
 
 // end sends a signal and waits for the end; a process that takes longer than
@@ -171,9 +175,18 @@ func (s *server) own() {
 		}
 		s.p.end(syscall.SIGKILL)
 		if s.tb.Failed() {
-			s.tb.Logf("%s said last:\n%s", s.name, s.p.said())
+			s.tb.Logf("%s said last:\n%s%s", s.name, s.p.said(), s.logged())
 		}
 	})
+}
+
+// logged gives the end of what the server wrote into its log file; a Kafka broker has none.
+func (s *server) logged() string {
+	b, err := os.ReadFile(filepath.Join(s.dir, "logs", "rocketmqlogs", s.name+".log"))
+	if err != nil {
+		return ""
+	}
+	return "\nand logged last:\n" + lastLines(b, 40)
 }
 
 // Kill ends the server as kill -9 does, and waits for that. Its files stay.

@@ -45,10 +45,12 @@ type Stand struct {
 // New starts a name server and, unless all is plain, a cluster.
 func New(tb testing.TB, v javaparts.Version, w Where) *Stand {
 	tb.Helper()
-	s := &Stand{TB: tb, Version: v, Where: w, Names: javaparts.StartNameServer(tb, v)}
+	s := &Stand{TB: tb, Version: v, Where: w}
 	if w == Tidemark {
+		Jar(tb) // fails before anything takes time
 		s.Cluster = local.Start(tb, 3)
 	}
+	s.Names = javaparts.StartNameServer(tb, v)
 	return s
 }
 
