@@ -1,0 +1,44 @@
+package io.github.tidemarkmq.consumer;
+
+import io.github.tidemarkmq.client.TidemarkException;
+import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.client.impl.factory.MQClientInstance;
+import org.apache.rocketmq.common.message.MessageQueue;
+
+/**
+ * The consumer that a store was installed into, as far as the store moves it. Only what all clients from 4.9.4 to
+ * 5.5.0 have is used. Everything but {@link #again} returns at once.
+ */
+interface Consumption {
+    /** The consumer's group with its namespace; known once the consumer starts. */
+    String group();
+
+    /** Whether it is broadcasting, and keeps its offsets itself. */
+    boolean broadcasting();
+
+    /** Whether the consumer has the queue now. */
+    boolean has(MessageQueue mq);
+
+    /** Ends what the consumer does with a fenced queue: what it has in hand counts no more. */
+    void stop(MessageQueue mq);
+
+    /**
+     * Makes the consumer begin a fenced queue again, some time after {@link #stop}: whoever was about to report
+     * progress then has done so meanwhile, and was ignored. May block for as long as the consumer holds its own locks.
+     *
+     * @return whether it is done; if not, or if it throws, it is to be tried again
+     */
+    boolean again(MessageQueue mq, Rereading rereading) throws MQClientException, TidemarkException;
+
+    /** The client that the consumer runs in; null before it runs. */
+    MQClientInstance client();
+
+    /** How a consumer that does not read by itself begins a fenced queue again. */
+    interface Rereading {
+        /** What the cluster has; -1: certainly no offset. */
+        long read() throws TidemarkException;
+
+        /** Ends the fence with what was read last: progress under its epoch counts from now on. */
+        void take();
+    }
+}

@@ -1,0 +1,172 @@
+package io.github.tidemarkmq.consumer;
+
+/**
+ * What a store holds of one queue, and the only transitions of it; DESIGN.md has them as a table. The monitor of the
+ * {@link ProgressTable} guards it. It is the Go library's {@code client.entry}, rule by rule.
+ */
+final class QueueProgress {
+    /** No offset, in the fields of this class alone: offsets are 0 or more, and no such number leaves it. */
+    static final long NONE = -1;
+
+    /** The application's progress: the next message to consume. */
+    private long value = NONE;
+    /** Epoch and cluster were taken over, by the read that the progress starts from or by an own set. */
+    private boolean read;
+    private long epoch;
+    private String cluster = "";
+    /** The offset that the position had as the last answer told; what an own set compares. */
+    private long known = NONE;
+    /** The value acknowledged, or read, last. */
+    private long settled = NONE;
+    /** The highest value whose commit has an unknown outcome. */
+    private long doubted = NONE;
+    /** The application moved the value down, and that was not said to the cluster yet. */
+    private boolean lowered;
+    /** The application froze the value. */
+    private boolean still;
+    /** Why nothing is sent any more; null while it is. */
+    private Fence.Cause fenced;
+    /** A value came while it was fenced. */
+    private boolean ignored;
+
+    /** Takes a value of the application's; a negative one is ignored, and any while frozen or fenced. */
+    void update(long next, boolean increaseOnly) {
+        if (fenced != null) {
+            ignored = true;
+            return;
+        }
+        if (next < 0 || still || value != NONE && next <= value && increaseOnly) {
+            return;
+        }
+        lowered |= value != NONE && next < value;
+        value = next;
+    }
+
+    /** Takes a value and ignores further ones. */
+    void freeze(long next) {
+        still = false;
+        update(next, false);
+        still = true;
+    }
+
+    /** Makes it what its first read found; an offset of {@link #NONE} is none. */
+    void take(long offset, long epochThen, String clusterThen) {
+        read = true;
+        epoch = epochThen;
+        cluster = clusterThen;
+        value = offset;
+        known = offset;
+        settled = offset;
+        doubted = NONE;
+        lowered = false;
+        still = false;
+        fenced = null;
+        ignored = false;
+    }
+
+    /** What is to be said to the cluster. */
+    enum Step { NOTHING, ADVANCE, SET }
+
+    /**
+     * What is to be sent now; {@link #sendable} gives the value. A set is sent only with nothing else of the queue
+     * under way: a commit whose outcome is unknown is sent again before.
+     */
+    Step next() {
+        if (value == NONE || !read || fenced != null) {
+            return Step.NOTHING;
+        }
+        if (down()) {
+            return doubted != NONE ? Step.ADVANCE : Step.SET;
+        }
+        lowered = false; // a value that is not below the cluster's is said by a commit
+        return doubted != NONE || value != settled ? Step.ADVANCE : Step.NOTHING;
+    }
+
+    /** The value of the step that {@link #next} gave. */
+    long sendable() {
+        return down() && doubted != NONE ? doubted : value;
+    }
+
+    private boolean down() {
+        return lowered && (known != NONE && value < known || doubted != NONE && value < doubted);
+    }
+
+    /** Whether this very offset would lower what the cluster is known to have, or may have. */
+    boolean lowers(long offset) {
+        return known != NONE && offset < known || doubted != NONE && offset < doubted;
+    }
+
+    /** Takes an offset that lowers, whatever the memory holds. */
+    void lower(long offset) {
+        value = offset;
+        lowered = true;
+    }
+
+    /** Whether there is a value that the cluster is not known to have taken. */
+    boolean unsaid() {
+        return ignored || value != NONE && (value != settled || doubted != NONE);
+    }
+
+    /** A commit of {@code sent} was acknowledged; {@code now} is what the cluster has. */
+    void advanced(long sent, long now) {
+        settled = sent;
+        known = now;
+        if (doubted <= sent) {
+            doubted = NONE;
+        }
+    }
+
+    /** The outcome of a commit of {@code sent} is unknown. */
+    void doubt(long sent) {
+        doubted = Math.max(doubted, sent);
+    }
+
+    /** An own set was acknowledged: its index is the epoch from now on. */
+    void moved(long sent, long index) {
+        epoch = index;
+        known = sent;
+        settled = sent;
+        lowered = value < sent;
+    }
+
+    /** Freezes it until it is removed and read again. */
+    void fence(Fence.Cause cause) {
+        fenced = cause;
+    }
+
+    /** Whether an act that is newer than the epoch, or another cluster, concerns it. */
+    boolean missed(long epochNow, String clusterNow) {
+        return !clusterNow.equals(cluster) || epochNow > epoch;
+    }
+
+    /** The progress, or {@link #NONE}; also of a fenced queue, where it is not to be relied on. */
+    long value() {
+        return value;
+    }
+
+    /** What an own set compares; {@link #NONE} if there is no offset. */
+    long known() {
+        return known;
+    }
+
+    boolean read() {
+        return read;
+    }
+
+    /** Whether acts can concern it: it was read, and is not fenced. */
+    boolean live() {
+        return read && fenced == null;
+    }
+
+    Fence.Cause fenced() {
+        return fenced;
+    }
+
+    long epoch() {
+        return epoch;
+    }
+
+    String cluster() {
+        return cluster;
+    }
+}

@@ -1,0 +1,219 @@
+package io.github.tidemarkmq.consumer;
+
+import io.github.tidemarkmq.client.Cluster;
+import io.github.tidemarkmq.client.Code;
+import io.github.tidemarkmq.client.Commit;
+import io.github.tidemarkmq.client.CommitAnswer;
+import io.github.tidemarkmq.client.Deadline;
+import io.github.tidemarkmq.client.KeyState;
+import io.github.tidemarkmq.client.OffsetKey;
+import io.github.tidemarkmq.client.Refusal;
+import io.github.tidemarkmq.client.SetAnswer;
+import io.github.tidemarkmq.client.SetRefusedException;
+import io.github.tidemarkmq.client.TidemarkException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One run of sending: what changed of all queues and debts, first the commits, up to {@link #MOST} in a request, then
+ * the own sets, one by one. One run goes at a time, so that a queue never has two things under way. It belongs to the
+ * thread that makes it.
+ */
+final class Run {
+    /** The most commits, or keys, in a request: with the longest names they stay within what one may carry. */
+    static final int MOST = 500;
+
+    private final ProgressTable table;
+    private final Cluster cluster;
+    private final Deadline deadline;
+    private final List<Send> sends = new ArrayList<>();
+    private final List<Exact> exacts;
+    /** What this run found out, for its maker to tell. */
+    final Findings findings = new Findings();
+
+    Run(ProgressTable table, Cluster cluster, Deadline deadline, List<Exact> exacts) {
+        this.table = table;
+        this.cluster = cluster;
+        this.deadline = deadline;
+        this.exacts = exacts;
+    }
+
+    /** Makes the run. */
+    void go() {
+        plan();
+        try {
+            commits();
+            for (Send s : lowerings()) {
+                set(s);
+            }
+        } finally {
+            land();
+        }
+    }
+
+    private void plan() {
+        synchronized (table) {
+            Map<OffsetKey, Send> chosen = new HashMap<>();
+            table.debts().forEach((key, p) -> choose(chosen, key, p));
+            table.queues().forEach((key, p) -> choose(chosen, key, p));
+            for (Exact e : exacts) {
+                exactly(chosen, e);
+            }
+            sends.addAll(chosen.values());
+            table.flying().addAll(chosen.keySet());
+        }
+        sends.sort(Comparator.comparing((Send s) -> s.cluster).thenComparing(s -> s.key));
+    }
+
+    private void choose(Map<OffsetKey, Send> chosen, OffsetKey key, QueueProgress p) {
+        if (!p.read() && p.value() != QueueProgress.NONE) {
+            findings.unread.put(key, p.value());
+        }
+        Send s = Send.next(key, p);
+        if (s != null) {
+            chosen.put(key, s);
+        }
+    }
+
+    private void exactly(Map<OffsetKey, Send> chosen, Exact e) {
+        QueueProgress p = table.queues().get(e.key);
+        if (p == null || !p.read()) {
+            e.failed(new TidemarkException(Code.INVALID, "the queue was never read from the store: read it first"));
+        } else if (p.fenced() != null) {
+            e.failed(new TidemarkException(Code.FENCED, "the queue is fenced: " + p.fenced()));
+        } else if (p.lowers(e.offset)) {
+            p.lower(e.offset);
+            choose(chosen, e.key, p);
+        } else {
+            chosen.put(e.key, Send.advance(e.key, p, e.offset));
+        }
+    }
+
+    private void commits() {
+        List<Send> batch = new ArrayList<>();
+        for (Send s : sends) {
+            if (s.set) {
+                continue;
+            }
+            if (batch.size() == MOST || !batch.isEmpty() && !batch.get(0).cluster.equals(s.cluster)) {
+                commit(batch);
+                batch.clear();
+            }
+            batch.add(s);
+        }
+        if (!batch.isEmpty()) {
+            commit(batch);
+        }
+    }
+
+    private void commit(List<Send> batch) {
+        List<Commit> commits = new ArrayList<>(batch.size());
+        batch.forEach(s -> commits.add(s.commit()));
+        try {
+            CommitAnswer answer = cluster.commit(batch.get(0).cluster, commits, deadline);
+            synchronized (table) {
+                table.acts().hear(answer.meta());
+                verdicts(batch, answer);
+            }
+        } catch (TidemarkException e) {
+            synchronized (table) {
+                batch.forEach(s -> unanswered(s, e));
+            }
+        }
+    }
+
+    private void verdicts(List<Send> batch, CommitAnswer answer) {
+        findings.answered = true;
+        for (int i = 0; i < batch.size(); i++) {
+            if (answer.accepted(i)) {
+                Send s = batch.get(i);
+                s.progress.advanced(s.value, answer.offset(i));
+                findings.persisted(s);
+            }
+        }
+        for (Refusal r : answer.refusals()) {
+            fence(batch.get(r.at()), Fence.Cause.MISSED_ACT, r.state());
+        }
+    }
+
+    private void unanswered(Send s, TidemarkException e) {
+        if (e.code() == Code.FOREIGN_CLUSTER) {
+            fence(s, Fence.Cause.MISSED_ACT, null);
+            return;
+        }
+        if (e.outcomeUnknown()) {
+            s.progress.doubt(s.value);
+        }
+        findings.failed(s.key, e);
+    }
+
+    /** What is to be lowered now that the commits have their answers. */
+    private List<Send> lowerings() {
+        List<Send> list = new ArrayList<>();
+        synchronized (table) {
+            for (Send s : sends) {
+                Send again = table.counts(s.key, s.progress) ? Send.next(s.key, s.progress) : null;
+                if (again != null && again.set) {
+                    list.add(again);
+                }
+            }
+        }
+        return list;
+    }
+
+    private void set(Send s) {
+        try {
+            SetAnswer answer = cluster.set(s.request(), deadline);
+            synchronized (table) {
+                table.acts().hear(answer.meta());
+                findings.answered = true;
+                s.progress.moved(s.value, answer.state().position().index());
+                findings.persisted(s);
+            }
+        } catch (SetRefusedException e) {
+            refused(s, e.overtaken() ? Fence.Cause.OVERTAKEN : Fence.Cause.MISSED_ACT, e.state());
+        } catch (TidemarkException e) {
+            if (e.outcomeUnknown()) {
+                refused(s, Fence.Cause.UNKNOWN, null);
+            } else if (e.code() == Code.FENCED || e.code() == Code.FOREIGN_CLUSTER) {
+                refused(s, Fence.Cause.MISSED_ACT, null);
+            } else {
+                synchronized (table) {
+                    findings.failed(s.key, e);
+                }
+            }
+        }
+    }
+
+    private void refused(Send s, Fence.Cause cause, KeyState state) {
+        synchronized (table) {
+            fence(s, cause, state);
+        }
+    }
+
+    /** Fences the queue of a send, if it is the same still; a debt is given up. */
+    private void fence(Send s, Fence.Cause cause, KeyState state) {
+        findings.failed(s.key, new TidemarkException(Code.FENCED, "the queue is fenced: " + cause));
+        if (table.debts().remove(s.key, s.progress)) {
+            findings.lost(s, cause);
+        } else if (table.queues().get(s.key) == s.progress) {
+            s.progress.fence(cause);
+            findings.fenced(s.key, s.progress, cause, state);
+        }
+    }
+
+    /** Ends the run: debts that are paid are forgotten, and who waits goes on. */
+    private void land() {
+        synchronized (table) {
+            table.debts().values().removeIf(p -> !p.unsaid());
+            table.flying().clear();
+            table.notifyAll();
+        }
+        for (Exact e : exacts) {
+            e.done(findings.failures.get(e.key));
+        }
+    }
+}

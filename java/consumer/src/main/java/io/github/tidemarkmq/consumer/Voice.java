@@ -1,0 +1,88 @@
+package io.github.tidemarkmq.consumer;
+
+import io.github.tidemarkmq.client.TidemarkException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import org.apache.rocketmq.common.message.MessageQueue;
+
+/**
+ * Tells the log (java.util.logging, {@code io.github.tidemarkmq.consumer}) and the listener what a store does. What
+ * goes on is said once, and again when it changes; so is its end.
+ */
+final class Voice {
+    private static final Logger LOG = Logger.getLogger("io.github.tidemarkmq.consumer");
+
+    private final StoreListener listener;
+    /** What was said last of each kind; guarded by itself. */
+    private final Map<String, String> said = new HashMap<>();
+
+    Voice(StoreListener listener) {
+        this.listener = listener;
+    }
+
+    void warn(String text, Throwable cause) {
+        LOG.log(Level.WARNING, text, cause);
+    }
+
+    /** Says what goes on. */
+    void goesOn(String kind, String text) {
+        goesOn(kind, text, text);
+    }
+
+    /** Says what goes on because of a failure, which is another one if its code is; null: it has ended. */
+    void goesOn(String kind, TidemarkException failure) {
+        if (failure == null) {
+            ended(kind);
+        } else {
+            goesOn(kind, failure.code().toString(), failure.getMessage());
+        }
+    }
+
+    private void goesOn(String kind, String what, String text) {
+        synchronized (said) {
+            if (what.equals(said.put(kind, what))) {
+                return;
+            }
+        }
+        LOG.warning(kind + ": " + text);
+    }
+
+    /** Says that what went on, if it did, has ended. */
+    void ended(String kind) {
+        synchronized (said) {
+            if (said.remove(kind) == null) {
+                return;
+            }
+        }
+        LOG.info(kind + ": no more");
+    }
+
+    void fenced(Fence fence) {
+        LOG.warning(fence + "; it goes on from what the cluster has");
+        guarded(() -> listener.fenced(fence));
+    }
+
+    void moved(MessageQueue mq) {
+        LOG.info(mq + " begins again at what the cluster has");
+        guarded(() -> listener.moved(mq));
+    }
+
+    void persisted(MessageQueue mq, long offset) {
+        guarded(() -> listener.persisted(mq, offset));
+    }
+
+    void dropped(MessageQueue mq, long offset, String why) {
+        LOG.warning("offset " + offset + " of " + mq + " is not persisted and will not be: " + why);
+        guarded(() -> listener.dropped(mq, offset, why));
+    }
+
+    private void guarded(Runnable call) {
+        try {
+            call.run();
+        } catch (RuntimeException e) {
+            warn("a listener of the offset store failed", e);
+        }
+    }
+}
