@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"connectrpc.com/connect"
+
 	"github.com/tidemark-mq/tidemark/offset"
 	"github.com/tidemark-mq/tidemark/transport/conn"
 )
@@ -23,9 +25,11 @@ type Client struct {
 	// life ends with Close; die ends it.
 	life context.Context
 	die  context.CancelFunc
-	// http carries the unary calls; unary counts those under way.
-	http  *http.Client
-	unary sync.WaitGroup
+	// http carries the unary calls, which caller sends; unary counts those
+	// under way.
+	http   *http.Client
+	caller connect.HTTPClient
+	unary  sync.WaitGroup
 	// dialing is held by the one caller that opens a connection.
 	dialing chan struct{}
 
@@ -79,7 +83,11 @@ func New(seeds []string, opts ...Option) (*Client, error) {
 		unreached: make(map[string]struct{}),
 	}
 	c.life, c.die = context.WithCancel(context.Background())
+	if err := c.set.validate(); err != nil {
+		return nil, err
+	}
 	c.http = newHTTP(c.set)
+	c.caller = bearer{c.http, &c.set}
 	return c, nil
 }
 

@@ -15,7 +15,7 @@ import (
 // offset.ErrOutcomeUnknown; look at Status before trying again.
 
 func (c *Client) cluster(addr string) tidemarkv1connect.ClusterServiceClient {
-	return tidemarkv1connect.NewClusterServiceClient(c.http, "http://"+addr, callOptions()...)
+	return tidemarkv1connect.NewClusterServiceClient(c.caller, c.set.scheme()+addr, callOptions()...)
 }
 
 // quoted gives a name for an error; names are data.

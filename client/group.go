@@ -13,7 +13,7 @@ import (
 )
 
 func (c *Client) groups(addr string) tidemarkv1connect.GroupServiceClient {
-	return tidemarkv1connect.NewGroupServiceClient(c.http, "http://"+addr, callOptions()...)
+	return tidemarkv1connect.NewGroupServiceClient(c.caller, c.set.scheme()+addr, callOptions()...)
 }
 
 // List gives one page, in a stable order; go on with After.
@@ -34,6 +34,27 @@ func (c *Client) List(ctx context.Context, l offset.List) (page offset.Page, err
 		return offset.Page{}, err
 	}
 	return page, nil
+}
+
+// Claims gives the newest claim of one scope, none if it was never claimed, or
+// that of each scope.
+func (c *Client) Claims(ctx context.Context, q offset.Claims) (list []offset.Claim, meta offset.Meta, err error) {
+	t := trial{op: "claims", kind: reading, subject: func() string { return quoted(q.Name) }}
+	c.began(&t)
+	defer c.ended(&t, &err)
+	err = c.run(ctx, &t, func(ms uint32) error {
+		addr := c.to("")
+		a, err := once(ctx, c, addr, ms, c.groups(addr).Claims, wire.ToClaimsRequest(&q, ms))
+		if err != nil {
+			return err
+		}
+		list, meta, err = wire.FromClaimsResponse(a)
+		return c.answered(addr, meta, err)
+	})
+	if err != nil {
+		return nil, offset.Meta{}, err
+	}
+	return list, meta, nil
 }
 
 // Act sends an act (an import: one step of it) and sends it again, with the

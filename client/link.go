@@ -150,11 +150,16 @@ func (c *Client) dial(ctx context.Context, addr string) (*conn.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.set.dialTime)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
+	header, err := c.set.authorization()
+	if err != nil {
+		return nil, &conn.Error{Cause: err}
+	}
 	return conn.Dial(ctx, conn.Config{
-		Addr:     addr,
-		Dialer:   c.set.dial,
-		Silence:  c.set.silence,
-		InFlight: c.set.inFlight,
+		Addr:          addr,
+		Dialer:        c.set.connect,
+		Authorization: header,
+		Silence:       c.set.silence,
+		InFlight:      c.set.inFlight,
 	})
 }
 

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -24,6 +25,11 @@ type settings struct {
 	metrics  Metrics
 	inFlight int
 	silence  time.Duration
+	// tls gives that of the next connection to a host, to be changed at will; nil: cleartext. token likewise;
+	// nil: none.
+	tls           func(host string) (*tls.Config, error)
+	token         func() (string, error)
+	insecureToken bool
 }
 
 // settle applies opts over the defaults.

@@ -13,24 +13,27 @@ import (
 	"github.com/tidemark-mq/tidemark/transport/wire"
 )
 
-// newHTTP makes the transport of the unary calls: HTTP/2 in cleartext over the
-// Client's dialer.
+// newHTTP makes the transport of the unary calls: HTTP/2 over the Client's
+// connections.
 func newHTTP(set settings) *http.Client {
+	dial := func(ctx context.Context, _, addr string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, set.dialTime)
+		defer cancel()
+		nc, err := set.connect(ctx, addr)
+		if err != nil {
+			return nil, &dialError{err}
+		}
+		return nc, nil
+	}
 	t := &http.Transport{
 		Protocols:          new(http.Protocols),
 		DisableCompression: true,
 		IdleConnTimeout:    time.Minute,
-		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
-			ctx, cancel := context.WithTimeout(ctx, set.dialTime)
-			defer cancel()
-			nc, err := set.dial(ctx, addr)
-			if err != nil {
-				return nil, &dialError{err}
-			}
-			return nc, nil
-		},
+		DialContext:        dial,
+		DialTLSContext:     dial,
 	}
-	t.Protocols.SetUnencryptedHTTP2(true)
+	t.Protocols.SetHTTP2(set.tls != nil)
+	t.Protocols.SetUnencryptedHTTP2(set.tls == nil)
 	// A connection that has died without a word is found out, and not used again.
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: unaryQuiet, PingTimeout: unaryPing}
 	return &http.Client{Transport: t}

@@ -19,18 +19,18 @@ func Server(pair Pair) *tls.Config {
 	}
 }
 
-// Client is the TLS towards an API port: servers are verified by cas, or by the
-// system's CAs where that is nil; pair, if it is not nil, is who the client is.
-// The name that a server must have is set by whoever dials.
-func Client(cas *CAs, pair *Pair) *tls.Config {
-	c := &tls.Config{MinVersion: tls.VersionTLS12}
+// Client is the TLS towards an API port at host, a name or address that must be
+// among those of its certificate. It is verified by cas, or by the system's CAs
+// where that is nil; pair, if it is not nil, is who the client is.
+func Client(host string, cas *CAs, pair *Pair) *tls.Config {
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host}
 	if cas != nil {
 		c.InsecureSkipVerify = true // by VerifyConnection, with the CAs of then
 		c.VerifyConnection = func(s tls.ConnectionState) error {
-			if s.ServerName == "" {
+			if host == "" {
 				return errors.New("it is not said whose certificate is expected")
 			}
-			return cas.Verify(s.PeerCertificates, s.ServerName, x509.ExtKeyUsageServerAuth)
+			return cas.Verify(s.PeerCertificates, host, x509.ExtKeyUsageServerAuth)
 		}
 	}
 	if pair != nil {

@@ -18,11 +18,15 @@ const (
 type Config struct {
 	// Addr is the node's API address, host:port.
 	Addr string
-	// Dialer opens the connection under the stream; nil is TCP.
+	// Dialer opens the connection under the stream; nil is TCP. One that is a
+	// *tls.Conn has shaken hands and agreed on "h2".
 	Dialer func(ctx context.Context, addr string) (net.Conn, error)
 	// Open makes a stream of an open connection. It does no I/O that can
-	// block, and the stream owns nc from then on. Nil is Connect over HTTP/2.
+	// block, and the stream owns nc from then on. Nil is Connect over HTTP/2, with Authorization.
 	Open func(nc net.Conn, addr string) Stream
+	// Authorization is the header of that name, which says who the client is;
+	// empty: none.
+	Authorization string
 	// Silence is after how long without a message, while calls are open, the
 	// connection is given up. It should be several times the server's keep-alive.
 	Silence time.Duration
@@ -39,7 +43,7 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	if c.Open == nil {
-		c.Open = openConnect
+		c.Open = func(nc net.Conn, addr string) Stream { return openConnect(nc, addr, c.Authorization) }
 	}
 	if c.Silence <= 0 {
 		c.Silence = DefaultSilence

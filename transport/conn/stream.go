@@ -2,6 +2,7 @@ package conn
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -34,19 +35,30 @@ type connectStream struct {
 	transport *http.Transport
 }
 
-// openConnect makes nc an HTTP/2 connection in cleartext that carries one stream.
-func openConnect(nc net.Conn, addr string) Stream {
+// openConnect makes nc an HTTP/2 connection that carries one stream.
+func openConnect(nc net.Conn, addr, authorization string) Stream {
 	t := &http.Transport{
 		Protocols:          new(http.Protocols),
 		DialContext:        once(nc),
+		DialTLSContext:     once(nc),
 		DisableCompression: true,
 	}
-	t.Protocols.SetUnencryptedHTTP2(true)
-	c := tidemarkv1connect.NewOffsetServiceClient(&http.Client{Transport: t}, "http://"+addr,
+	_, secure := nc.(*tls.Conn)
+	t.Protocols.SetHTTP2(secure)
+	t.Protocols.SetUnencryptedHTTP2(!secure)
+	scheme := "http://"
+	if secure {
+		scheme = "https://"
+	}
+	c := tidemarkv1connect.NewOffsetServiceClient(&http.Client{Transport: t}, scheme+addr,
 		connect.WithAcceptCompression("gzip", nil, nil),
 		connect.WithReadMaxBytes(maxResponse))
 	ctx, cancel := context.WithCancel(context.Background())
-	return &connectStream{stream: c.Stream(ctx), cancel: cancel, nc: nc, transport: t}
+	s := &connectStream{stream: c.Stream(ctx), cancel: cancel, nc: nc, transport: t}
+	if authorization != "" {
+		s.stream.RequestHeader().Set("Authorization", authorization)
+	}
+	return s
 }
 
 // maxResponse bounds one message from the server, in bytes: the largest answer

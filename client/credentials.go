@@ -1,0 +1,223 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/tidemark-mq/tidemark/auth/certs"
+	"github.com/tidemark-mq/tidemark/internal/livefile"
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// TLSFiles are what a Client verifies nodes by, and shows them of itself.
+type TLSFiles struct {
+	// CA is a file of the CA certificates, in PEM, that nodes have theirs of;
+	// empty: the system's.
+	CA string
+	// Cert and Key are the files, in PEM, of a certificate that says who this
+	// client is; both empty: it shows none.
+	Cert, Key string
+}
+
+// WithTLS makes the Client speak TLS. The name that a node's certificate must
+// have is the host of its address, unless c names one. The default is cleartext.
+func WithTLS(c *tls.Config) Option {
+	return func(s *settings) {
+		if s.tls = nil; c != nil {
+			s.tls = func(host string) (*tls.Config, error) {
+				c := c.Clone()
+				if c.ServerName == "" {
+					c.ServerName = host
+				}
+				return c, nil
+			}
+		}
+	}
+}
+
+// WithTLSFiles is WithTLS with what files hold. They are read when a
+// connection is opened, so that what was replaced is used from the next one on;
+// what cannot be used, such as a key that does not fit yet, never takes the
+// place of what could.
+func WithTLSFiles(f TLSFiles) Option {
+	return func(s *settings) { s.tls = (&fileTLS{files: f}).config }
+}
+
+// WithToken makes the Client show a token, by which nodes know who it is. New
+// refuses it without TLS.
+func WithToken(token string) Option {
+	return func(s *settings) {
+		if s.token = nil; token != "" {
+			s.token = func() (string, error) { return token, nil }
+		}
+	}
+}
+
+// WithTokenFile is WithToken with what a file holds, which is read again for
+// each connection.
+func WithTokenFile(path string) Option {
+	return func(s *settings) { s.token = (&fileToken{path: path}).token }
+}
+
+// WithInsecureToken lets a token be sent without TLS, where whoever is on the
+// way can read it and be this client from then on.
+func WithInsecureToken() Option { return func(s *settings) { s.insecureToken = true } }
+
+// validate refuses settings that do not go together.
+func (s *settings) validate() error {
+	if s.token != nil && s.tls == nil && !s.insecureToken {
+		return offset.Errorf(offset.ErrInvalid, "a token is not sent without TLS, where others can read it: add WithTLS or WithTLSFiles, or WithInsecureToken if nobody is on the way")
+	}
+	return nil
+}
+
+// fileTLS makes a tls.Config of files, and reads them again for each connection.
+type fileTLS struct {
+	files TLSFiles
+
+	mu   sync.Mutex // guards what follows
+	cas  *certs.CAs // nil until opened, and where there is none
+	pair *certs.Pair
+}
+
+func (f *fileTLS) config(host string) (*tls.Config, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.files.CA != "" && f.cas == nil {
+		cas, err := certs.OpenCAs(f.files.CA)
+		if err != nil {
+			return nil, err
+		}
+		f.cas = &cas
+	} else if f.cas != nil {
+		renew(f.cas)
+	}
+	if f.files.Cert+f.files.Key != "" && f.pair == nil {
+		pair, err := certs.OpenPair(f.files.Cert, f.files.Key)
+		if err != nil {
+			return nil, err
+		}
+		f.pair = &pair
+	} else if f.pair != nil {
+		renew(f.pair)
+	}
+	return certs.Client(host, f.cas, f.pair), nil
+}
+
+// renew takes what a file holds now, read twice; what cannot be used is left.
+func renew(f livefile.File) {
+	for range 2 {
+		_, _ = f.Check() // the value before stays in use
+	}
+}
+
+// fileToken reads a token from a file.
+type fileToken struct {
+	path string
+
+	mu   sync.Mutex // guards what follows
+	held *livefile.Value[string]
+}
+
+func (f *fileToken) token() (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.held != nil {
+		renew(f.held)
+		return f.held.Get(), nil
+	}
+	held, err := livefile.Open(func(c [][]byte) (string, error) {
+		token := strings.TrimSpace(string(c[0]))
+		if token == "" || strings.ContainsAny(token, " \t\r\n") {
+			return "", errors.New("it does not hold one token and nothing else")
+		}
+		return token, nil
+	}, f.path)
+	if err != nil {
+		return "", fmt.Errorf("reading the token: %w", err)
+	}
+	f.held = held
+	return held.Get(), nil
+}
+
+// connect opens a connection to addr, under TLS where there is any.
+func (s *settings) connect(ctx context.Context, addr string) (net.Conn, error) {
+	nc, err := s.dial(ctx, addr)
+	if err != nil || s.tls == nil {
+		return nc, err
+	}
+	t, err := s.secure(ctx, nc, addr)
+	if err != nil {
+		_ = nc.Close() // it was never used
+		return nil, fmt.Errorf("TLS with %s: %w", addr, err)
+	}
+	return t, nil
+}
+
+func (s *settings) secure(ctx context.Context, nc net.Conn, addr string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.tls(host)
+	if err != nil {
+		return nil, err
+	}
+	c.NextProtos = []string{"h2"}
+	t := tls.Client(nc, c)
+	if err := t.HandshakeContext(ctx); err != nil {
+		var plain tls.RecordHeaderError
+		if errors.As(err, &plain) {
+			return nil, fmt.Errorf("%w; does the node speak TLS (--tls-cert)?", err)
+		}
+		return nil, err
+	}
+	if t.ConnectionState().NegotiatedProtocol != "h2" {
+		return nil, errors.New("the other side does not speak HTTP/2; is this the API of a node, or a proxy without it?")
+	}
+	return t, nil
+}
+
+// scheme begins the URL of a node.
+func (s *settings) scheme() string {
+	if s.tls != nil {
+		return "https://"
+	}
+	return "http://"
+}
+
+// authorization is the header that shows the token; empty without one.
+func (s *settings) authorization() (string, error) {
+	if s.token == nil {
+		return "", nil
+	}
+	token, err := s.token()
+	if err != nil {
+		return "", err
+	}
+	return "Bearer " + token, nil
+}
+
+// bearer sends unary calls with the token.
+type bearer struct {
+	http *http.Client
+	set  *settings
+}
+
+// Do sends a request that Connect has made for this one sending.
+func (b bearer) Do(r *http.Request) (*http.Response, error) {
+	header, err := b.set.authorization()
+	if err != nil {
+		return nil, &dialError{err}
+	}
+	if header != "" {
+		r.Header.Set("Authorization", header)
+	}
+	return b.http.Do(r)
+}
