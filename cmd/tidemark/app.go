@@ -21,7 +21,8 @@ type app struct {
 	Endpoints []string      `help:"API addresses (host:port) of members; any one will do. Without, those of the context in use, or 127.0.0.1:7411." env:"TIDEMARK_ENDPOINTS" sep:"," placeholder:"HOST:PORT" group:"every"`
 	Context   string        `help:"Saved context whose endpoints are asked (see \"tidemark contexts\")." env:"TIDEMARK_CONTEXT" placeholder:"NAME" group:"every"`
 	Timeout   time.Duration `help:"How long one call may take, retries included." env:"TIDEMARK_TIMEOUT" default:"10s" group:"every"`
-	Output    string        `help:"Form of the results: ${enum}. 64-bit numbers are strings in json and yaml." short:"o" enum:"table,json,yaml" default:"table" group:"every"`
+	credentials
+	Output string `help:"Form of the results: ${enum}. 64-bit numbers are strings in json and yaml." short:"o" enum:"table,json,yaml" default:"table" group:"every"`
 
 	Get      getCmd      `cmd:"" help:"Show the offsets of a group, a topic or a queue."`
 	Commit   commitCmd   `cmd:"" help:"Commit one offset, as a consumer does: it raises, and never lowers."`
@@ -34,6 +35,8 @@ type app struct {
 	Check    checkCmd    `cmd:"" help:"Look for trouble: in the members, in latencies, in a disk."`
 	Top      topCmd      `cmd:"" help:"Show what moves: rates and ages of groups, and each member."`
 	Contexts contextsCmd `cmd:"" help:"Save the endpoints of clusters under names."`
+	Cert     certCmd     `cmd:"" help:"Make certificates: of a CA, of members and of callers."`
+	Token    tokenCmd    `cmd:"" help:"Make a token for a caller, and the line by which nodes know it."`
 	Dump     dumpCmd     `cmd:"" help:"Show what the files of a stopped node hold."`
 	Version  versionCmd  `cmd:"" help:"Show the version of this program."`
 
@@ -59,6 +62,7 @@ type cluster interface {
 	Commit(ctx context.Context, id offset.ClusterID, list []offset.Commit) ([]offset.Verdict, offset.Meta, error)
 	Fetch(ctx context.Context, at offset.ReadAt, keys ...offset.Key) ([]offset.KeyState, offset.Meta, error)
 	List(ctx context.Context, l offset.List) (offset.Page, error)
+	Claims(ctx context.Context, q offset.Claims) ([]offset.Claim, offset.Meta, error)
 	Export(ctx context.Context, l offset.List, yield func(offset.Page) error) error
 	Act(ctx context.Context, a offset.Act) (offset.ActResult, offset.Meta, error)
 	Status(ctx context.Context, addr string) (offset.Status, error)
@@ -84,6 +88,8 @@ type session struct {
 	ctx     context.Context
 	timeout time.Duration
 	format  string
+	// own are the flags for TLS and who one is.
+	own *credentials
 	// announced: a call of this run, or of a copy, takes long, and that was said.
 	announced *atomic.Bool
 	// changed: what the command was to change is done, whatever fails behind it.
@@ -133,12 +139,12 @@ func run(ctx context.Context, args []string, st streams, connect dialer) int {
 	case a.Timeout <= 0:
 		return usage(st, args, fmt.Errorf("--timeout is %s; it must be above 0", a.Timeout))
 	}
-	s := &session{streams: st, connect: connect, ctx: ctx, timeout: a.Timeout, format: a.Output, announced: new(atomic.Bool)}
+	s := &session{streams: st, connect: connect, ctx: ctx, timeout: a.Timeout, format: a.Output, announced: new(atomic.Bool), own: &a.credentials}
 	return s.finish(s.execute(&a, command))
 }
 
 // offline are the commands that need no cluster.
-var offline = []string{"dump", "version", "contexts", "completion", "man", "check disk"}
+var offline = []string{"dump", "version", "contexts", "completion", "man", "check disk", "cert", "token"}
 
 // execute connects and runs the command.
 func (s *session) execute(a *app, command *kong.Context) error {
@@ -149,11 +155,14 @@ func (s *session) execute(a *app, command *kong.Context) error {
 	if slices.ContainsFunc(offline, func(c string) bool { return strings.HasPrefix(words, c+" ") }) {
 		return command.Run(s)
 	}
-	endpoints, err := s.reach(a, command)
+	asked, err := s.reach(a, command)
 	if err != nil {
 		return err
 	}
-	c, err := s.connect(endpoints)
+	if err := s.secured(a.credentials.over(asked.Credentials)); err != nil {
+		return err
+	}
+	c, err := s.connect(asked.Endpoints)
 	if err != nil {
 		return fmt.Errorf("--endpoints: %w", err)
 	}

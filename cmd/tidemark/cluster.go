@@ -17,6 +17,7 @@ type clusterCmd struct {
 	Remove   removeCmd   `cmd:"" help:"Take a member out."`
 	Transfer transferCmd `cmd:"" help:"Hand leadership to another voter."`
 	Snapshot snapshotCmd `cmd:"" help:"Take a snapshot on a node now."`
+	Claims   claimsCmd   `cmd:"" help:"List who holds which group or broker, as a RocketMQ broker does its own name."`
 	Raise    raiseCmd    `cmd:"" name:"raise-level" help:"Raise the format level, once all members can read it. It is never lowered."`
 }
 

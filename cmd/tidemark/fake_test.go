@@ -146,6 +146,21 @@ func (f *fake) List(ctx context.Context, l offset.List) (offset.Page, error) {
 	return p, nil
 }
 
+func (f *fake) Claims(ctx context.Context, q offset.Claims) ([]offset.Claim, offset.Meta, error) {
+	unlock, err := f.enter(ctx)
+	if err != nil {
+		return nil, offset.Meta{}, err
+	}
+	defer unlock()
+	var list []offset.Claim
+	for _, x := range f.table.Root().Claims() {
+		if !q.One || q.ByBroker == x.ByBroker && q.Name == x.Name {
+			list = append(list, offset.Claim(x))
+		}
+	}
+	return list, f.meta(), nil
+}
+
 func (f *fake) Export(ctx context.Context, l offset.List, yield func(offset.Page) error) error {
 	unlock, err := f.enter(ctx)
 	if err != nil {

@@ -97,6 +97,21 @@ func (s *telling) set(n int64, keys ...offset.Key) {
 	commitTo(s.T, s.cluster, n, keys...)
 }
 
+// claim claims a broker, as its own process does.
+func (s *telling) claim(broker, holder string) {
+	s.Helper()
+	_, m, err := s.Fetch(s.Context(), offset.ReadAt{}, key("g", "t", broker, 0))
+	if err == nil {
+		_, _, err = s.Act(s.Context(), offset.Act{
+			ID: newID(), Base: m.Index, Cluster: m.Cluster,
+			Take: &offset.Take{ByBroker: true, Name: broker, Holder: holder},
+		})
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
 // TestGolden tells each story on the cluster in memory, and compares byte for byte.
 func TestGolden(t *testing.T) {
 	for _, st := range append(stories, helpStories()...) {

@@ -23,6 +23,7 @@ var stories = []story{
 	{name: "rocketmq-import", tell: tellRocketMQImport, apart: true},
 	{name: "contexts", tell: tellContexts, apart: true},
 	{name: "cluster", tell: tellCluster, apart: true},
+	{name: "cluster-claims", tell: tellClusterClaims},
 	{name: "cluster-unhealthy", tell: tellClusterUnhealthy, apart: true},
 	{name: "check-health", tell: tellCheckHealth, apart: true},
 	{name: "check-health-down", tell: tellCheckHealthDown, apart: true},

@@ -47,6 +47,14 @@ func tellCluster(s *telling) {
 	}
 }
 
+func tellClusterClaims(s *telling) {
+	s.tidemark("cluster", "claims")
+	s.claim("broker-a", "DefaultCluster/3f2a91c07be45d18")
+	s.forms("cluster", "claims")
+	s.tidemark("cluster", "claims", "--broker", "broker-a")
+	s.tidemark("cluster", "claims", "--group", "billing")
+}
+
 func tellClusterUnhealthy(s *telling) {
 	s.fake.join("n2/bb", true, time.Minute)
 	s.forms("cluster", "status")

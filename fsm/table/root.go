@@ -96,6 +96,12 @@ func (r *Root) Import() *offset.ImportStatus { return r.imp }
 // in the order of their names.
 func (r *Root) Claims() []Claim { return r.claims.list() }
 
+// Claimed gives the newest claim of one scope.
+func (r *Root) Claimed(byBroker bool, name string) (Claim, bool) {
+	x, ok := r.claims.by(byBroker)[name]
+	return x, ok
+}
+
 // Digest covers all that a snapshot of the root holds, index and time included.
 // It costs about a microsecond.
 func (r *Root) Digest() offset.Digest {

@@ -156,6 +156,13 @@ func (f *fake) List(ctx context.Context, p auth.Principal, l *offset.List) (offs
 	return page, nil
 }
 
+func (f *fake) Claims(ctx context.Context, p auth.Principal, c *offset.Claims) ([]offset.Claim, offset.Meta, error) {
+	if err := f.enter(ctx, p, "claims"); err != nil {
+		return nil, offset.Meta{}, err
+	}
+	return []offset.Claim{{ByBroker: c.ByBroker, Name: c.Name, Holder: "h", Index: 7}}, f.meta(), nil
+}
+
 func (f *fake) Export(ctx context.Context, p auth.Principal, l *offset.List, yield func(offset.Page) error) error {
 	if err := f.enter(ctx, p, "export"); err != nil {
 		return err

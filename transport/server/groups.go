@@ -40,6 +40,10 @@ var (
 		name: "list", wait: byRequest[tidemarkv1.ListRequest], serve: serveList,
 		items: one[tidemarkv1.ListRequest],
 	}
+	claims = &method[tidemarkv1.ClaimsRequest, tidemarkv1.ClaimsResponse]{
+		name: "claims", wait: byRequest[tidemarkv1.ClaimsRequest], serve: serveClaims,
+		items: one[tidemarkv1.ClaimsRequest],
+	}
 	reset       = act("reset", func(m *tidemarkv1.ResetRequest) int { return len(m.GetTargets()) }, wire.FromResetRequest)
 	remove      = act("remove", one, wire.FromRemoveRequest)
 	clone       = act("clone", one, wire.FromCloneRequest)
@@ -60,6 +64,11 @@ func fromImport(m *tidemarkv1.ImportRequest) (*offset.Act, error) {
 // List serves one page.
 func (g groups) List(ctx context.Context, r *connect.Request[tidemarkv1.ListRequest]) (*connect.Response[tidemarkv1.ListResponse], error) {
 	return unary(ctx, g.srv, list, r)
+}
+
+// Claims serves the holders of claims.
+func (g groups) Claims(ctx context.Context, r *connect.Request[tidemarkv1.ClaimsRequest]) (*connect.Response[tidemarkv1.ClaimsResponse], error) {
+	return unary(ctx, g.srv, claims, r)
 }
 
 // Reset serves an act.
@@ -102,4 +111,16 @@ func serveList(ctx context.Context, s Service, p auth.Principal, m *tidemarkv1.L
 		return nil, err
 	}
 	return wire.ToListResponse(page), nil
+}
+
+func serveClaims(ctx context.Context, s Service, p auth.Principal, m *tidemarkv1.ClaimsRequest) (*tidemarkv1.ClaimsResponse, error) {
+	c, err := wire.FromClaimsRequest(m)
+	if err != nil {
+		return nil, err
+	}
+	list, meta, err := s.Claims(ctx, p, c)
+	if err != nil {
+		return nil, err
+	}
+	return wire.ToClaimsResponse(list, meta), nil
 }

@@ -190,6 +190,22 @@ func TestListReachesTheService(t *testing.T) {
 	}
 }
 
+func TestClaimsReachTheService(t *testing.T) {
+	w := start(t, Config{})
+	for want, m := range map[offset.Claim]*tidemarkv1.ClaimsRequest{
+		{ByBroker: true, Name: "b", Holder: "h", Index: 7}: {Scope: &tidemarkv1.ClaimsRequest_Broker{Broker: "b"}},
+		{Name: "g", Holder: "h", Index: 7}:                 {Scope: &tidemarkv1.ClaimsRequest_Group{Group: "g"}},
+	} {
+		a, err := w.groups().Claims(t.Context(), connect.NewRequest(m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _, err := wire.FromClaimsResponse(a.Msg); err != nil || len(got) != 1 || got[0] != want {
+			t.Errorf("got %+v, %v, want %+v", got, err, want)
+		}
+	}
+}
+
 func TestClusterCallsReachTheService(t *testing.T) {
 	var got []string
 	f := newFake()

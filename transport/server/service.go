@@ -28,6 +28,8 @@ type Service interface {
 	Fetch(ctx context.Context, p auth.Principal, f *offset.Fetch) ([]offset.KeyState, offset.Meta, error)
 	// List gives one page.
 	List(ctx context.Context, p auth.Principal, l *offset.List) (offset.Page, error)
+	// Claims gives the newest claim of one scope, or of each.
+	Claims(ctx context.Context, p auth.Principal, c *offset.Claims) ([]offset.Claim, offset.Meta, error)
 	// Export yields all keys that l selects, from one root, in pages; it ends
 	// with the first error of yield. Limit and After are ignored.
 	Export(ctx context.Context, p auth.Principal, l *offset.List, yield func(offset.Page) error) error

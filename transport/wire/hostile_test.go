@@ -177,6 +177,8 @@ var fuzzed = []struct {
 	{func() proto.Message { return new(pb.ActResponse) }, func(m proto.Message) error { return third(FromActResponse(m.(*pb.ActResponse))) }},
 	{func() proto.Message { return new(pb.StatusResponse) }, func(m proto.Message) error { return refuses(FromStatusResponse(m.(*pb.StatusResponse))) }},
 	{func() proto.Message { return new(pb.Error) }, func(m proto.Message) error { return FromError(m.(*pb.Error)) }},
+	{func() proto.Message { return new(pb.ClaimsRequest) }, func(m proto.Message) error { return refuses(FromClaimsRequest(m.(*pb.ClaimsRequest))) }},
+	{func() proto.Message { return new(pb.ClaimsResponse) }, func(m proto.Message) error { return third(FromClaimsResponse(m.(*pb.ClaimsResponse))) }},
 }
 
 func refusesAct(a *offset.Act, err error) error {

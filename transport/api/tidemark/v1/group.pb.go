@@ -968,6 +968,267 @@ func (*ClaimRequest_Group) isClaimRequest_Scope() {}
 
 func (*ClaimRequest_Broker) isClaimRequest_Scope() {}
 
+type ClaimsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The claim of this scope alone, if it was ever claimed. Left out: all of
+	// them, groups first, each in the order of their names; at most 1,024.
+	//
+	// Types that are valid to be assigned to Scope:
+	//
+	//	*ClaimsRequest_Group
+	//	*ClaimsRequest_Broker
+	Scope         isClaimsRequest_Scope `protobuf_oneof:"scope"`
+	Level         ReadLevel             `protobuf:"varint,3,opt,name=level,proto3,enum=tidemark.v1.ReadLevel" json:"level,omitempty"`
+	AtIndex       uint64                `protobuf:"varint,4,opt,name=at_index,json=atIndex,proto3" json:"at_index,omitempty"`
+	TimeoutMs     uint32                `protobuf:"varint,5,opt,name=timeout_ms,json=timeoutMs,proto3" json:"timeout_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClaimsRequest) Reset() {
+	*x = ClaimsRequest{}
+	mi := &file_tidemark_v1_group_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimsRequest) ProtoMessage() {}
+
+func (x *ClaimsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_tidemark_v1_group_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimsRequest.ProtoReflect.Descriptor instead.
+func (*ClaimsRequest) Descriptor() ([]byte, []int) {
+	return file_tidemark_v1_group_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ClaimsRequest) GetScope() isClaimsRequest_Scope {
+	if x != nil {
+		return x.Scope
+	}
+	return nil
+}
+
+func (x *ClaimsRequest) GetGroup() string {
+	if x != nil {
+		if x, ok := x.Scope.(*ClaimsRequest_Group); ok {
+			return x.Group
+		}
+	}
+	return ""
+}
+
+func (x *ClaimsRequest) GetBroker() string {
+	if x != nil {
+		if x, ok := x.Scope.(*ClaimsRequest_Broker); ok {
+			return x.Broker
+		}
+	}
+	return ""
+}
+
+func (x *ClaimsRequest) GetLevel() ReadLevel {
+	if x != nil {
+		return x.Level
+	}
+	return ReadLevel_READ_LEVEL_LINEARIZABLE
+}
+
+func (x *ClaimsRequest) GetAtIndex() uint64 {
+	if x != nil {
+		return x.AtIndex
+	}
+	return 0
+}
+
+func (x *ClaimsRequest) GetTimeoutMs() uint32 {
+	if x != nil {
+		return x.TimeoutMs
+	}
+	return 0
+}
+
+type isClaimsRequest_Scope interface {
+	isClaimsRequest_Scope()
+}
+
+type ClaimsRequest_Group struct {
+	Group string `protobuf:"bytes,1,opt,name=group,proto3,oneof"`
+}
+
+type ClaimsRequest_Broker struct {
+	Broker string `protobuf:"bytes,2,opt,name=broker,proto3,oneof"`
+}
+
+func (*ClaimsRequest_Group) isClaimsRequest_Scope() {}
+
+func (*ClaimsRequest_Broker) isClaimsRequest_Scope() {}
+
+// Claimed is the newest claim of one scope.
+type Claimed struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Scope:
+	//
+	//	*Claimed_Group
+	//	*Claimed_Broker
+	Scope  isClaimed_Scope `protobuf_oneof:"scope"`
+	Holder string          `protobuf:"bytes,3,opt,name=holder,proto3" json:"holder,omitempty"`
+	// The index of its entry: what commits in the scope must carry at least.
+	Index         uint64 `protobuf:"varint,4,opt,name=index,proto3" json:"index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Claimed) Reset() {
+	*x = Claimed{}
+	mi := &file_tidemark_v1_group_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Claimed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Claimed) ProtoMessage() {}
+
+func (x *Claimed) ProtoReflect() protoreflect.Message {
+	mi := &file_tidemark_v1_group_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Claimed.ProtoReflect.Descriptor instead.
+func (*Claimed) Descriptor() ([]byte, []int) {
+	return file_tidemark_v1_group_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Claimed) GetScope() isClaimed_Scope {
+	if x != nil {
+		return x.Scope
+	}
+	return nil
+}
+
+func (x *Claimed) GetGroup() string {
+	if x != nil {
+		if x, ok := x.Scope.(*Claimed_Group); ok {
+			return x.Group
+		}
+	}
+	return ""
+}
+
+func (x *Claimed) GetBroker() string {
+	if x != nil {
+		if x, ok := x.Scope.(*Claimed_Broker); ok {
+			return x.Broker
+		}
+	}
+	return ""
+}
+
+func (x *Claimed) GetHolder() string {
+	if x != nil {
+		return x.Holder
+	}
+	return ""
+}
+
+func (x *Claimed) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+type isClaimed_Scope interface {
+	isClaimed_Scope()
+}
+
+type Claimed_Group struct {
+	Group string `protobuf:"bytes,1,opt,name=group,proto3,oneof"`
+}
+
+type Claimed_Broker struct {
+	Broker string `protobuf:"bytes,2,opt,name=broker,proto3,oneof"`
+}
+
+func (*Claimed_Group) isClaimed_Scope() {}
+
+func (*Claimed_Broker) isClaimed_Scope() {}
+
+type ClaimsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Meta          *Meta                  `protobuf:"bytes,1,opt,name=meta,proto3" json:"meta,omitempty"`
+	Claims        []*Claimed             `protobuf:"bytes,2,rep,name=claims,proto3" json:"claims,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClaimsResponse) Reset() {
+	*x = ClaimsResponse{}
+	mi := &file_tidemark_v1_group_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimsResponse) ProtoMessage() {}
+
+func (x *ClaimsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_tidemark_v1_group_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimsResponse.ProtoReflect.Descriptor instead.
+func (*ClaimsResponse) Descriptor() ([]byte, []int) {
+	return file_tidemark_v1_group_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ClaimsResponse) GetMeta() *Meta {
+	if x != nil {
+		return x.Meta
+	}
+	return nil
+}
+
+func (x *ClaimsResponse) GetClaims() []*Claimed {
+	if x != nil {
+		return x.Claims
+	}
+	return nil
+}
+
 type ImportRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// act.id is the import's in each of its steps.
@@ -989,7 +1250,7 @@ type ImportRequest struct {
 
 func (x *ImportRequest) Reset() {
 	*x = ImportRequest{}
-	mi := &file_tidemark_v1_group_proto_msgTypes[11]
+	mi := &file_tidemark_v1_group_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1001,7 +1262,7 @@ func (x *ImportRequest) String() string {
 func (*ImportRequest) ProtoMessage() {}
 
 func (x *ImportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tidemark_v1_group_proto_msgTypes[11]
+	mi := &file_tidemark_v1_group_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1014,7 +1275,7 @@ func (x *ImportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportRequest.ProtoReflect.Descriptor instead.
 func (*ImportRequest) Descriptor() ([]byte, []int) {
-	return file_tidemark_v1_group_proto_rawDescGZIP(), []int{11}
+	return file_tidemark_v1_group_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ImportRequest) GetAct() *ActHeader {
@@ -1101,7 +1362,7 @@ type ActResponse struct {
 
 func (x *ActResponse) Reset() {
 	*x = ActResponse{}
-	mi := &file_tidemark_v1_group_proto_msgTypes[12]
+	mi := &file_tidemark_v1_group_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1113,7 +1374,7 @@ func (x *ActResponse) String() string {
 func (*ActResponse) ProtoMessage() {}
 
 func (x *ActResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tidemark_v1_group_proto_msgTypes[12]
+	mi := &file_tidemark_v1_group_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1126,7 +1387,7 @@ func (x *ActResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActResponse.ProtoReflect.Descriptor instead.
 func (*ActResponse) Descriptor() ([]byte, []int) {
-	return file_tidemark_v1_group_proto_rawDescGZIP(), []int{12}
+	return file_tidemark_v1_group_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ActResponse) GetMeta() *Meta {
@@ -1200,7 +1461,7 @@ type ExportRequest struct {
 
 func (x *ExportRequest) Reset() {
 	*x = ExportRequest{}
-	mi := &file_tidemark_v1_group_proto_msgTypes[13]
+	mi := &file_tidemark_v1_group_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1212,7 +1473,7 @@ func (x *ExportRequest) String() string {
 func (*ExportRequest) ProtoMessage() {}
 
 func (x *ExportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tidemark_v1_group_proto_msgTypes[13]
+	mi := &file_tidemark_v1_group_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1225,7 +1486,7 @@ func (x *ExportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRequest.ProtoReflect.Descriptor instead.
 func (*ExportRequest) Descriptor() ([]byte, []int) {
-	return file_tidemark_v1_group_proto_rawDescGZIP(), []int{13}
+	return file_tidemark_v1_group_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ExportRequest) GetGroup() string {
@@ -1282,7 +1543,7 @@ type ExportResponse struct {
 
 func (x *ExportResponse) Reset() {
 	*x = ExportResponse{}
-	mi := &file_tidemark_v1_group_proto_msgTypes[14]
+	mi := &file_tidemark_v1_group_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1294,7 +1555,7 @@ func (x *ExportResponse) String() string {
 func (*ExportResponse) ProtoMessage() {}
 
 func (x *ExportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tidemark_v1_group_proto_msgTypes[14]
+	mi := &file_tidemark_v1_group_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1307,7 +1568,7 @@ func (x *ExportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResponse.ProtoReflect.Descriptor instead.
 func (*ExportResponse) Descriptor() ([]byte, []int) {
-	return file_tidemark_v1_group_proto_rawDescGZIP(), []int{14}
+	return file_tidemark_v1_group_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ExportResponse) GetMeta() *Meta {
@@ -1400,7 +1661,24 @@ const file_tidemark_v1_group_proto_rawDesc = "" +
 	"\x05group\x18\x02 \x01(\tH\x00R\x05group\x12\x18\n" +
 	"\x06broker\x18\x03 \x01(\tH\x00R\x06broker\x12\x16\n" +
 	"\x06holder\x18\x04 \x01(\tR\x06holderB\a\n" +
-	"\x05scope\"\xb4\x02\n" +
+	"\x05scope\"\xb2\x01\n" +
+	"\rClaimsRequest\x12\x16\n" +
+	"\x05group\x18\x01 \x01(\tH\x00R\x05group\x12\x18\n" +
+	"\x06broker\x18\x02 \x01(\tH\x00R\x06broker\x12,\n" +
+	"\x05level\x18\x03 \x01(\x0e2\x16.tidemark.v1.ReadLevelR\x05level\x12\x19\n" +
+	"\bat_index\x18\x04 \x01(\x04R\aatIndex\x12\x1d\n" +
+	"\n" +
+	"timeout_ms\x18\x05 \x01(\rR\ttimeoutMsB\a\n" +
+	"\x05scope\"r\n" +
+	"\aClaimed\x12\x16\n" +
+	"\x05group\x18\x01 \x01(\tH\x00R\x05group\x12\x18\n" +
+	"\x06broker\x18\x02 \x01(\tH\x00R\x06broker\x12\x16\n" +
+	"\x06holder\x18\x03 \x01(\tR\x06holder\x12\x14\n" +
+	"\x05index\x18\x04 \x01(\x04R\x05indexB\a\n" +
+	"\x05scope\"e\n" +
+	"\x0eClaimsResponse\x12%\n" +
+	"\x04meta\x18\x01 \x01(\v2\x11.tidemark.v1.MetaR\x04meta\x12,\n" +
+	"\x06claims\x18\x02 \x03(\v2\x14.tidemark.v1.ClaimedR\x06claims\"\xb4\x02\n" +
 	"\rImportRequest\x12(\n" +
 	"\x03act\x18\x01 \x01(\v2\x16.tidemark.v1.ActHeaderR\x03act\x12+\n" +
 	"\x04step\x18\x02 \x01(\x0e2\x17.tidemark.v1.ImportStepR\x04step\x12+\n" +
@@ -1447,14 +1725,15 @@ const file_tidemark_v1_group_proto_rawDesc = "" +
 	"\n" +
 	"ImportMode\x12\x15\n" +
 	"\x11IMPORT_MODE_MERGE\x10\x00\x12\x17\n" +
-	"\x13IMPORT_MODE_REPLACE\x10\x012\x8a\x04\n" +
+	"\x13IMPORT_MODE_REPLACE\x10\x012\xcd\x04\n" +
 	"\fGroupService\x12;\n" +
 	"\x04List\x12\x18.tidemark.v1.ListRequest\x1a\x19.tidemark.v1.ListResponse\x12<\n" +
 	"\x05Reset\x12\x19.tidemark.v1.ResetRequest\x1a\x18.tidemark.v1.ActResponse\x12>\n" +
 	"\x06Remove\x12\x1a.tidemark.v1.RemoveRequest\x1a\x18.tidemark.v1.ActResponse\x12<\n" +
 	"\x05Clone\x12\x19.tidemark.v1.CloneRequest\x1a\x18.tidemark.v1.ActResponse\x12>\n" +
 	"\x06Expire\x12\x1a.tidemark.v1.ExpireRequest\x1a\x18.tidemark.v1.ActResponse\x12<\n" +
-	"\x05Claim\x12\x19.tidemark.v1.ClaimRequest\x1a\x18.tidemark.v1.ActResponse\x12>\n" +
+	"\x05Claim\x12\x19.tidemark.v1.ClaimRequest\x1a\x18.tidemark.v1.ActResponse\x12A\n" +
+	"\x06Claims\x12\x1a.tidemark.v1.ClaimsRequest\x1a\x1b.tidemark.v1.ClaimsResponse\x12>\n" +
 	"\x06Import\x12\x1a.tidemark.v1.ImportRequest\x1a\x18.tidemark.v1.ActResponse\x12C\n" +
 	"\x06Export\x12\x1a.tidemark.v1.ExportRequest\x1a\x1b.tidemark.v1.ExportResponse0\x01BFZDgithub.com/tidemark-mq/tidemark/transport/api/tidemark/v1;tidemarkv1b\x06proto3"
 
@@ -1471,7 +1750,7 @@ func file_tidemark_v1_group_proto_rawDescGZIP() []byte {
 }
 
 var file_tidemark_v1_group_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_tidemark_v1_group_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_tidemark_v1_group_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_tidemark_v1_group_proto_goTypes = []any{
 	(ListKind)(0),          // 0: tidemark.v1.ListKind
 	(ImportStep)(0),        // 1: tidemark.v1.ImportStep
@@ -1487,22 +1766,25 @@ var file_tidemark_v1_group_proto_goTypes = []any{
 	(*IdleGroup)(nil),      // 11: tidemark.v1.IdleGroup
 	(*ExpireRequest)(nil),  // 12: tidemark.v1.ExpireRequest
 	(*ClaimRequest)(nil),   // 13: tidemark.v1.ClaimRequest
-	(*ImportRequest)(nil),  // 14: tidemark.v1.ImportRequest
-	(*ActResponse)(nil),    // 15: tidemark.v1.ActResponse
-	(*ExportRequest)(nil),  // 16: tidemark.v1.ExportRequest
-	(*ExportResponse)(nil), // 17: tidemark.v1.ExportResponse
-	(*Key)(nil),            // 18: tidemark.v1.Key
-	(ReadLevel)(0),         // 19: tidemark.v1.ReadLevel
-	(*Meta)(nil),           // 20: tidemark.v1.Meta
-	(*KeyState)(nil),       // 21: tidemark.v1.KeyState
+	(*ClaimsRequest)(nil),  // 14: tidemark.v1.ClaimsRequest
+	(*Claimed)(nil),        // 15: tidemark.v1.Claimed
+	(*ClaimsResponse)(nil), // 16: tidemark.v1.ClaimsResponse
+	(*ImportRequest)(nil),  // 17: tidemark.v1.ImportRequest
+	(*ActResponse)(nil),    // 18: tidemark.v1.ActResponse
+	(*ExportRequest)(nil),  // 19: tidemark.v1.ExportRequest
+	(*ExportResponse)(nil), // 20: tidemark.v1.ExportResponse
+	(*Key)(nil),            // 21: tidemark.v1.Key
+	(ReadLevel)(0),         // 22: tidemark.v1.ReadLevel
+	(*Meta)(nil),           // 23: tidemark.v1.Meta
+	(*KeyState)(nil),       // 24: tidemark.v1.KeyState
 }
 var file_tidemark_v1_group_proto_depIdxs = []int32{
 	0,  // 0: tidemark.v1.ListRequest.what:type_name -> tidemark.v1.ListKind
-	18, // 1: tidemark.v1.ListRequest.after:type_name -> tidemark.v1.Key
-	19, // 2: tidemark.v1.ListRequest.level:type_name -> tidemark.v1.ReadLevel
-	20, // 3: tidemark.v1.ListResponse.meta:type_name -> tidemark.v1.Meta
-	21, // 4: tidemark.v1.ListResponse.states:type_name -> tidemark.v1.KeyState
-	18, // 5: tidemark.v1.Target.key:type_name -> tidemark.v1.Key
+	21, // 1: tidemark.v1.ListRequest.after:type_name -> tidemark.v1.Key
+	22, // 2: tidemark.v1.ListRequest.level:type_name -> tidemark.v1.ReadLevel
+	23, // 3: tidemark.v1.ListResponse.meta:type_name -> tidemark.v1.Meta
+	24, // 4: tidemark.v1.ListResponse.states:type_name -> tidemark.v1.KeyState
+	21, // 5: tidemark.v1.Target.key:type_name -> tidemark.v1.Key
 	5,  // 6: tidemark.v1.ResetRequest.act:type_name -> tidemark.v1.ActHeader
 	6,  // 7: tidemark.v1.ResetRequest.targets:type_name -> tidemark.v1.Target
 	5,  // 8: tidemark.v1.RemoveRequest.act:type_name -> tidemark.v1.ActHeader
@@ -1511,36 +1793,41 @@ var file_tidemark_v1_group_proto_depIdxs = []int32{
 	5,  // 11: tidemark.v1.ExpireRequest.act:type_name -> tidemark.v1.ActHeader
 	11, // 12: tidemark.v1.ExpireRequest.groups:type_name -> tidemark.v1.IdleGroup
 	5,  // 13: tidemark.v1.ClaimRequest.act:type_name -> tidemark.v1.ActHeader
-	5,  // 14: tidemark.v1.ImportRequest.act:type_name -> tidemark.v1.ActHeader
-	1,  // 15: tidemark.v1.ImportRequest.step:type_name -> tidemark.v1.ImportStep
-	2,  // 16: tidemark.v1.ImportRequest.mode:type_name -> tidemark.v1.ImportMode
-	6,  // 17: tidemark.v1.ImportRequest.targets:type_name -> tidemark.v1.Target
-	20, // 18: tidemark.v1.ActResponse.meta:type_name -> tidemark.v1.Meta
-	18, // 19: tidemark.v1.ActResponse.names:type_name -> tidemark.v1.Key
-	19, // 20: tidemark.v1.ExportRequest.level:type_name -> tidemark.v1.ReadLevel
-	20, // 21: tidemark.v1.ExportResponse.meta:type_name -> tidemark.v1.Meta
-	21, // 22: tidemark.v1.ExportResponse.states:type_name -> tidemark.v1.KeyState
-	3,  // 23: tidemark.v1.GroupService.List:input_type -> tidemark.v1.ListRequest
-	7,  // 24: tidemark.v1.GroupService.Reset:input_type -> tidemark.v1.ResetRequest
-	9,  // 25: tidemark.v1.GroupService.Remove:input_type -> tidemark.v1.RemoveRequest
-	10, // 26: tidemark.v1.GroupService.Clone:input_type -> tidemark.v1.CloneRequest
-	12, // 27: tidemark.v1.GroupService.Expire:input_type -> tidemark.v1.ExpireRequest
-	13, // 28: tidemark.v1.GroupService.Claim:input_type -> tidemark.v1.ClaimRequest
-	14, // 29: tidemark.v1.GroupService.Import:input_type -> tidemark.v1.ImportRequest
-	16, // 30: tidemark.v1.GroupService.Export:input_type -> tidemark.v1.ExportRequest
-	4,  // 31: tidemark.v1.GroupService.List:output_type -> tidemark.v1.ListResponse
-	15, // 32: tidemark.v1.GroupService.Reset:output_type -> tidemark.v1.ActResponse
-	15, // 33: tidemark.v1.GroupService.Remove:output_type -> tidemark.v1.ActResponse
-	15, // 34: tidemark.v1.GroupService.Clone:output_type -> tidemark.v1.ActResponse
-	15, // 35: tidemark.v1.GroupService.Expire:output_type -> tidemark.v1.ActResponse
-	15, // 36: tidemark.v1.GroupService.Claim:output_type -> tidemark.v1.ActResponse
-	15, // 37: tidemark.v1.GroupService.Import:output_type -> tidemark.v1.ActResponse
-	17, // 38: tidemark.v1.GroupService.Export:output_type -> tidemark.v1.ExportResponse
-	31, // [31:39] is the sub-list for method output_type
-	23, // [23:31] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	22, // 14: tidemark.v1.ClaimsRequest.level:type_name -> tidemark.v1.ReadLevel
+	23, // 15: tidemark.v1.ClaimsResponse.meta:type_name -> tidemark.v1.Meta
+	15, // 16: tidemark.v1.ClaimsResponse.claims:type_name -> tidemark.v1.Claimed
+	5,  // 17: tidemark.v1.ImportRequest.act:type_name -> tidemark.v1.ActHeader
+	1,  // 18: tidemark.v1.ImportRequest.step:type_name -> tidemark.v1.ImportStep
+	2,  // 19: tidemark.v1.ImportRequest.mode:type_name -> tidemark.v1.ImportMode
+	6,  // 20: tidemark.v1.ImportRequest.targets:type_name -> tidemark.v1.Target
+	23, // 21: tidemark.v1.ActResponse.meta:type_name -> tidemark.v1.Meta
+	21, // 22: tidemark.v1.ActResponse.names:type_name -> tidemark.v1.Key
+	22, // 23: tidemark.v1.ExportRequest.level:type_name -> tidemark.v1.ReadLevel
+	23, // 24: tidemark.v1.ExportResponse.meta:type_name -> tidemark.v1.Meta
+	24, // 25: tidemark.v1.ExportResponse.states:type_name -> tidemark.v1.KeyState
+	3,  // 26: tidemark.v1.GroupService.List:input_type -> tidemark.v1.ListRequest
+	7,  // 27: tidemark.v1.GroupService.Reset:input_type -> tidemark.v1.ResetRequest
+	9,  // 28: tidemark.v1.GroupService.Remove:input_type -> tidemark.v1.RemoveRequest
+	10, // 29: tidemark.v1.GroupService.Clone:input_type -> tidemark.v1.CloneRequest
+	12, // 30: tidemark.v1.GroupService.Expire:input_type -> tidemark.v1.ExpireRequest
+	13, // 31: tidemark.v1.GroupService.Claim:input_type -> tidemark.v1.ClaimRequest
+	14, // 32: tidemark.v1.GroupService.Claims:input_type -> tidemark.v1.ClaimsRequest
+	17, // 33: tidemark.v1.GroupService.Import:input_type -> tidemark.v1.ImportRequest
+	19, // 34: tidemark.v1.GroupService.Export:input_type -> tidemark.v1.ExportRequest
+	4,  // 35: tidemark.v1.GroupService.List:output_type -> tidemark.v1.ListResponse
+	18, // 36: tidemark.v1.GroupService.Reset:output_type -> tidemark.v1.ActResponse
+	18, // 37: tidemark.v1.GroupService.Remove:output_type -> tidemark.v1.ActResponse
+	18, // 38: tidemark.v1.GroupService.Clone:output_type -> tidemark.v1.ActResponse
+	18, // 39: tidemark.v1.GroupService.Expire:output_type -> tidemark.v1.ActResponse
+	18, // 40: tidemark.v1.GroupService.Claim:output_type -> tidemark.v1.ActResponse
+	16, // 41: tidemark.v1.GroupService.Claims:output_type -> tidemark.v1.ClaimsResponse
+	18, // 42: tidemark.v1.GroupService.Import:output_type -> tidemark.v1.ActResponse
+	20, // 43: tidemark.v1.GroupService.Export:output_type -> tidemark.v1.ExportResponse
+	35, // [35:44] is the sub-list for method output_type
+	26, // [26:35] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_tidemark_v1_group_proto_init() }
@@ -1556,15 +1843,23 @@ func file_tidemark_v1_group_proto_init() {
 		(*ClaimRequest_Group)(nil),
 		(*ClaimRequest_Broker)(nil),
 	}
-	file_tidemark_v1_group_proto_msgTypes[13].OneofWrappers = []any{}
-	file_tidemark_v1_group_proto_msgTypes[14].OneofWrappers = []any{}
+	file_tidemark_v1_group_proto_msgTypes[11].OneofWrappers = []any{
+		(*ClaimsRequest_Group)(nil),
+		(*ClaimsRequest_Broker)(nil),
+	}
+	file_tidemark_v1_group_proto_msgTypes[12].OneofWrappers = []any{
+		(*Claimed_Group)(nil),
+		(*Claimed_Broker)(nil),
+	}
+	file_tidemark_v1_group_proto_msgTypes[16].OneofWrappers = []any{}
+	file_tidemark_v1_group_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tidemark_v1_group_proto_rawDesc), len(file_tidemark_v1_group_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   15,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

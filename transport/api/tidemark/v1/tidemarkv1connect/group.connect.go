@@ -45,6 +45,8 @@ const (
 	GroupServiceExpireProcedure = "/tidemark.v1.GroupService/Expire"
 	// GroupServiceClaimProcedure is the fully-qualified name of the GroupService's Claim RPC.
 	GroupServiceClaimProcedure = "/tidemark.v1.GroupService/Claim"
+	// GroupServiceClaimsProcedure is the fully-qualified name of the GroupService's Claims RPC.
+	GroupServiceClaimsProcedure = "/tidemark.v1.GroupService/Claims"
 	// GroupServiceImportProcedure is the fully-qualified name of the GroupService's Import RPC.
 	GroupServiceImportProcedure = "/tidemark.v1.GroupService/Import"
 	// GroupServiceExportProcedure is the fully-qualified name of the GroupService's Export RPC.
@@ -65,6 +67,8 @@ type GroupServiceClient interface {
 	Expire(context.Context, *connect.Request[v1.ExpireRequest]) (*connect.Response[v1.ActResponse], error)
 	// Claim fences whoever had the scope before.
 	Claim(context.Context, *connect.Request[v1.ClaimRequest]) (*connect.Response[v1.ActResponse], error)
+	// Claims lists the newest claim of each scope, and who holds it.
+	Claims(context.Context, *connect.Request[v1.ClaimsRequest]) (*connect.Response[v1.ClaimsResponse], error)
 	// Import is one step of an import.
 	Import(context.Context, *connect.Request[v1.ImportRequest]) (*connect.Response[v1.ActResponse], error)
 	// Export streams the keys of a filter from one view of the table.
@@ -118,6 +122,12 @@ func NewGroupServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			connect.WithSchema(groupServiceMethods.ByName("Claim")),
 			connect.WithClientOptions(opts...),
 		),
+		claims: connect.NewClient[v1.ClaimsRequest, v1.ClaimsResponse](
+			httpClient,
+			baseURL+GroupServiceClaimsProcedure,
+			connect.WithSchema(groupServiceMethods.ByName("Claims")),
+			connect.WithClientOptions(opts...),
+		),
 		_import: connect.NewClient[v1.ImportRequest, v1.ActResponse](
 			httpClient,
 			baseURL+GroupServiceImportProcedure,
@@ -141,6 +151,7 @@ type groupServiceClient struct {
 	clone   *connect.Client[v1.CloneRequest, v1.ActResponse]
 	expire  *connect.Client[v1.ExpireRequest, v1.ActResponse]
 	claim   *connect.Client[v1.ClaimRequest, v1.ActResponse]
+	claims  *connect.Client[v1.ClaimsRequest, v1.ClaimsResponse]
 	_import *connect.Client[v1.ImportRequest, v1.ActResponse]
 	export  *connect.Client[v1.ExportRequest, v1.ExportResponse]
 }
@@ -175,6 +186,11 @@ func (c *groupServiceClient) Claim(ctx context.Context, req *connect.Request[v1.
 	return c.claim.CallUnary(ctx, req)
 }
 
+// Claims calls tidemark.v1.GroupService.Claims.
+func (c *groupServiceClient) Claims(ctx context.Context, req *connect.Request[v1.ClaimsRequest]) (*connect.Response[v1.ClaimsResponse], error) {
+	return c.claims.CallUnary(ctx, req)
+}
+
 // Import calls tidemark.v1.GroupService.Import.
 func (c *groupServiceClient) Import(ctx context.Context, req *connect.Request[v1.ImportRequest]) (*connect.Response[v1.ActResponse], error) {
 	return c._import.CallUnary(ctx, req)
@@ -199,6 +215,8 @@ type GroupServiceHandler interface {
 	Expire(context.Context, *connect.Request[v1.ExpireRequest]) (*connect.Response[v1.ActResponse], error)
 	// Claim fences whoever had the scope before.
 	Claim(context.Context, *connect.Request[v1.ClaimRequest]) (*connect.Response[v1.ActResponse], error)
+	// Claims lists the newest claim of each scope, and who holds it.
+	Claims(context.Context, *connect.Request[v1.ClaimsRequest]) (*connect.Response[v1.ClaimsResponse], error)
 	// Import is one step of an import.
 	Import(context.Context, *connect.Request[v1.ImportRequest]) (*connect.Response[v1.ActResponse], error)
 	// Export streams the keys of a filter from one view of the table.
@@ -248,6 +266,12 @@ func NewGroupServiceHandler(svc GroupServiceHandler, opts ...connect.HandlerOpti
 		connect.WithSchema(groupServiceMethods.ByName("Claim")),
 		connect.WithHandlerOptions(opts...),
 	)
+	groupServiceClaimsHandler := connect.NewUnaryHandler(
+		GroupServiceClaimsProcedure,
+		svc.Claims,
+		connect.WithSchema(groupServiceMethods.ByName("Claims")),
+		connect.WithHandlerOptions(opts...),
+	)
 	groupServiceImportHandler := connect.NewUnaryHandler(
 		GroupServiceImportProcedure,
 		svc.Import,
@@ -274,6 +298,8 @@ func NewGroupServiceHandler(svc GroupServiceHandler, opts ...connect.HandlerOpti
 			groupServiceExpireHandler.ServeHTTP(w, r)
 		case GroupServiceClaimProcedure:
 			groupServiceClaimHandler.ServeHTTP(w, r)
+		case GroupServiceClaimsProcedure:
+			groupServiceClaimsHandler.ServeHTTP(w, r)
 		case GroupServiceImportProcedure:
 			groupServiceImportHandler.ServeHTTP(w, r)
 		case GroupServiceExportProcedure:
@@ -309,6 +335,10 @@ func (UnimplementedGroupServiceHandler) Expire(context.Context, *connect.Request
 
 func (UnimplementedGroupServiceHandler) Claim(context.Context, *connect.Request[v1.ClaimRequest]) (*connect.Response[v1.ActResponse], error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("tidemark.v1.GroupService.Claim is not implemented"))
+}
+
+func (UnimplementedGroupServiceHandler) Claims(context.Context, *connect.Request[v1.ClaimsRequest]) (*connect.Response[v1.ClaimsResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("tidemark.v1.GroupService.Claims is not implemented"))
 }
 
 func (UnimplementedGroupServiceHandler) Import(context.Context, *connect.Request[v1.ImportRequest]) (*connect.Response[v1.ActResponse], error) {
