@@ -23,6 +23,9 @@ func (f *Fleet) record(name string) *Record {
 	return &Record{f.tb, filepath.Join(f.dir, strings.NewReplacer("%", "_", "/", "_").Replace(name))}
 }
 
+// RecordAt is a file of such lines that a program beside the fleets writes.
+func RecordAt(tb testing.TB, path string) *Record { return &Record{tb, path} }
+
 // Message is one line of a record.
 type Message struct {
 	// Number is the message's: from 0 on, for each producer.
