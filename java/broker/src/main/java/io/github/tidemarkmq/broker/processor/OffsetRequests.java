@@ -1,0 +1,106 @@
+package io.github.tidemarkmq.broker.processor;
+
+import io.github.tidemarkmq.broker.manager.Caller;
+import io.github.tidemarkmq.broker.progress.Key;
+import io.github.tidemarkmq.broker.progress.Log;
+import io.github.tidemarkmq.broker.progress.Progress;
+import io.github.tidemarkmq.broker.progress.Role;
+import io.github.tidemarkmq.broker.version.Release;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
+import org.apache.rocketmq.remoting.common.RemotingHelper;
+import org.apache.rocketmq.remoting.netty.NettyRequestProcessor;
+import org.apache.rocketmq.remoting.protocol.RemotingCommand;
+
+/**
+ * Codes 15 and 14, in front of the broker's ConsumerManageProcessor, which checks and answers. A 15 whose sender waits
+ * is answered once its value is durable, or after 2 s; a slave's 14 once the cluster has been read. Neither holds a
+ * thread. Run by {@link Lanes}.
+ */
+public final class OffsetRequests extends InFront {
+    public static final int QUERY = 14;
+    public static final int UPDATE = 15;
+
+    private final Release release;
+    private final Progress progress;
+    private final Supplier<Role> role;
+    private final Connections connections;
+    private final Executor lanes;
+    private final Log log;
+
+    public OffsetRequests(NettyRequestProcessor brokers, Release release, Progress progress, Supplier<Role> role,
+        Connections connections, Executor lanes, Log log) {
+        super(brokers);
+        this.release = release;
+        this.progress = progress;
+        this.role = role;
+        this.connections = connections;
+        this.lanes = lanes;
+        this.log = log;
+    }
+
+    @Override
+    public RemotingCommand processRequest(ChannelHandlerContext ctx, RemotingCommand request) throws Exception {
+        connections.watch(ctx.channel());
+        String client = RemotingHelper.parseChannelRemoteAddr(ctx.channel());
+        if (request.getCode() == UPDATE) {
+            return request.isOnewayRPC() ? Caller.oneWay(client).in(() -> brokers.processRequest(ctx, request))
+                : update(ctx, request, client);
+        }
+        Key key = key(request);
+        if (role.get() == Role.SLAVE && key != null && !Key.ofBroker(key.group())) {
+            progress.read(key, client, offset -> later(() -> answer(ctx, request, client)));
+            return null;
+        }
+        return query(ctx, request, client);
+    }
+
+    private RemotingCommand update(ChannelHandlerContext ctx, RemotingCommand request, String client) throws Exception {
+        LateAnswer answer = new LateAnswer(release, ctx.channel(), request);
+        Caller caller = Caller.twoWay(client, answer);
+        RemotingCommand response = caller.in(() -> brokers.processRequest(ctx, request));
+        if (!caller.handedOn()) {
+            return response; // refused by the broker's checks, or nothing to store
+        }
+        answer.brokersAnswer(response);
+        return null;
+    }
+
+    private RemotingCommand query(ChannelHandlerContext ctx, RemotingCommand request, String client) throws Exception {
+        Caller caller = Caller.oneWay(client);
+        RemotingCommand response = caller.in(() -> brokers.processRequest(ctx, request));
+        if (caller.asked() != null) {
+            progress.opened(caller.asked(), client);
+        }
+        return response;
+    }
+
+    private void later(Runnable answer) {
+        try {
+            lanes.execute(answer);
+        } catch (RejectedExecutionException e) {
+            log.warn("A query of an offset was not answered: too many wait. Its client asks again.");
+        }
+    }
+
+    private void answer(ChannelHandlerContext ctx, RemotingCommand request, String client) {
+        Channel channel = ctx.channel();
+        try {
+            release.send(channel, request, Caller.oneWay(client).in(() -> brokers.processRequest(ctx, request)));
+        } catch (Exception e) {
+            log.error("Answering a query of an offset failed.", e);
+            release.send(channel, request, Answers.error(e.toString()));
+        }
+    }
+
+    /** The key a request names; null if it names none, which the broker's own processor then refuses. */
+    private static Key key(RemotingCommand request) {
+        String topic = field(request, "topic");
+        String group = field(request, "consumerGroup");
+        long queue = number(request, "queueId", -1);
+        return topic == null || group == null || queue < 0 ? null : new Key(topic, group, (int) queue);
+    }
+}
