@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/tidemark-mq/tidemark/cluster-test/effort"
+	"github.com/tidemark-mq/tidemark/internal/javaparts"
 	"github.com/tidemark-mq/tidemark/interop/fleet"
 	"github.com/tidemark-mq/tidemark/interop/stand"
-	"github.com/tidemark-mq/tidemark/internal/javaparts"
 )
 
 // squad are the kinds of consumers that one client has on a version of brokers.

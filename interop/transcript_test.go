@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/tidemark-mq/tidemark/cluster-test/effort"
-	"github.com/tidemark-mq/tidemark/interop/stand"
 	"github.com/tidemark-mq/tidemark/internal/javaparts"
+	"github.com/tidemark-mq/tidemark/interop/stand"
 )
 
 // commands are what an operator does with offsets, and looks at, in an order in

@@ -21,6 +21,7 @@ import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
+import org.apache.rocketmq.client.consumer.store.ReadOffsetType;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.client.producer.SendStatus;
@@ -50,6 +51,9 @@ public final class Remoting {
                     break;
                 case "produce":
                     produce(a[1], a[2], Integer.parseInt(a[3]), Integer.parseInt(a[4]), Integer.parseInt(a[5]), new Record(a[6]));
+                    break;
+                case "reread":
+                    System.out.println(reread(a[1], a[2], a[3], Integer.parseInt(a[4]), Integer.parseInt(a[5])));
                     break;
                 case "stop":
                     for (AutoCloseable c : RUNNING.remove(a[1])) {
@@ -170,6 +174,26 @@ public final class Remoting {
                 Thread.sleep(100);
             }
         }, c::shutdown));
+    }
+
+    /** Commits one-way and reads at once what is stored, again and again; the number of reads that were too old. */
+    @SuppressWarnings("deprecation")
+    private static int reread(String group, String topic, String broker, int queue, int rounds) throws Exception {
+        DefaultMQPullConsumer c = new DefaultMQPullConsumer(group);
+        c.setNamesrvAddr(names);
+        c.setInstanceName(group);
+        c.start();
+        c.fetchSubscribeMessageQueues(topic);
+        MessageQueue q = new MessageQueue(topic, broker, queue);
+        int stale = 0;
+        for (int i = 1; i <= rounds; i++) {
+            c.getOffsetStore().updateConsumeOffsetToBroker(q, i, true);
+            if (c.getOffsetStore().readOffset(q, ReadOffsetType.READ_FROM_STORE) != i) {
+                stale++;
+            }
+        }
+        c.shutdown();
+        return stale;
     }
 
     // ---- producer

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/tidemark-mq/tidemark/internal/javaparts"
+	"github.com/tidemark-mq/tidemark/offset"
 )
 
 // Client is a client library of one version.
@@ -154,4 +155,17 @@ func (f *Fleet) Produce(name, topic string, l Load) *Record {
 func (f *Fleet) Stop(name string) {
 	f.tb.Helper()
 	f.Ask("stop", name)
+}
+
+// Reread commits rising offsets of a queue one-way, each followed at once by a
+// read of what is stored, and gives how many reads were older than the commit
+// before them. Ask a Java client of 4.9, which keeps both in order on the wire.
+func (f *Fleet) Reread(group string, mq offset.MessageQueue, rounds int) (stale int) {
+	f.tb.Helper()
+	answer := f.Ask("reread", group, mq.Topic, mq.Broker, strconv.Itoa(int(mq.QueueID)), strconv.Itoa(rounds))
+	stale, err := strconv.Atoi(answer[0])
+	if err != nil {
+		f.tb.Fatal(err)
+	}
+	return stale
 }

@@ -1,0 +1,221 @@
+package consumer
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/client"
+	"github.com/tidemark-mq/tidemark/cluster-test/local"
+	"github.com/tidemark-mq/tidemark/internal/javaparts"
+	"github.com/tidemark-mq/tidemark/interop/fleet"
+	"github.com/tidemark-mq/tidemark/interop/stand"
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// patience is how long a condition may take on a busy machine.
+const patience = 2 * time.Minute
+
+// queues is how many queues each topic of these tests has.
+const queues = 4
+
+// scene is a name server and a broker that know nothing of Tidemark, a cluster
+// beside them, and a producer in a process of its own.
+type scene struct {
+	*stand.Stand
+	broker  *javaparts.Broker
+	cluster *local.Cluster
+	reader  *client.Client
+	sender  *fleet.Fleet
+}
+
+func newScene(t *testing.T, v javaparts.Version) *scene {
+	t.Helper()
+	jar(t) // fails before anything takes time
+	s := &scene{Stand: stand.New(t, v, stand.Plain), cluster: local.Start(t, 3)}
+	s.broker = s.Broker(nil)
+	s.sender = fleet.Start(t, clientOf[v], s.Names.Addr)
+	var err error
+	if s.reader, err = client.New(s.cluster.Endpoints()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.reader.Close() })
+	return s
+}
+
+// clientOf is the client that comes with a version of brokers.
+var clientOf = map[javaparts.Version]fleet.Client{
+	javaparts.RocketMQ5: fleet.Java5, javaparts.RocketMQ53: fleet.Java53, javaparts.RocketMQ4: fleet.Java4,
+}
+
+// setOf is the set that a client is in.
+var setOf = map[fleet.Client]javaparts.Set{
+	fleet.Java5: javaparts.RocketMQ5Set, fleet.Java53: javaparts.RocketMQ53Set,
+	fleet.Java4: javaparts.RocketMQ4Set, fleet.Java49: javaparts.OldClientSet,
+}
+
+// jar is the path of the store's jar, which "make jar" builds.
+func jar(tb testing.TB) string {
+	tb.Helper()
+	path := filepath.Join(local.Root(), "bin", "tidemark-rocketmq-consumer.jar")
+	if _, err := os.Stat(path); err != nil {
+		tb.Fatalf("the consumers' jar is missing; build it: make jar (%v)", err)
+	}
+	return path
+}
+
+// topic makes a topic, named as its group will be.
+func (s *scene) topic(t *testing.T, name string) {
+	t.Helper()
+	s.broker.CreateTopic(name, queues)
+	s.broker.CreateGroup(name)
+}
+
+// send sends n messages to each queue of a topic.
+func (s *scene) send(topic string, from, n int) {
+	for i := from; i < from+n; i++ {
+		for q := range queues {
+			s.broker.Send(topic, q, fmt.Appendf(nil, "%d .", i*queues+q))
+		}
+	}
+}
+
+// process is a process with consumers of one client that use the store.
+type process struct {
+	*javaparts.Program
+	dir string
+}
+
+// process starts a process without consumers. The files of what is consumed are
+// in dir, so that they outlive it.
+func (s *scene) process(t *testing.T, c fleet.Client, dir string) *process {
+	t.Helper()
+	return &process{dir: dir, Program: javaparts.Source{
+		Set: setOf[c], Jars: []string{jar(t)}, File: filepath.Join(local.Root(), "interop", "consumer", "Consumers.java"),
+		Options: []string{"-Duser.home=" + dir}, Args: []string{s.Names.Addr, strings.Join(s.cluster.Endpoints(), ",")},
+	}.Start(t)}
+}
+
+// consumer is one consumer; its files go on when it is started again.
+type consumer struct {
+	t     *testing.T
+	p     *process
+	name  string
+	topic string // and group
+	stem  string
+}
+
+// start starts a consumer of the group that is named as the topic. Each batch
+// takes it so long.
+func (p *process) start(t *testing.T, kind fleet.Kind, topic, name string, takes time.Duration) *consumer {
+	t.Helper()
+	c := &consumer{t, p, name, topic, filepath.Join(p.dir, name)}
+	p.Ask("start", name, string(kind), topic, topic, c.stem, strconv.FormatInt(takes.Milliseconds(), 10))
+	return c
+}
+
+func (c *consumer) stop() {
+	c.t.Helper()
+	c.p.Ask("stop", c.name)
+}
+
+// consumed is the record of what came.
+func (c *consumer) consumed() *fleet.Record { return fleet.RecordAt(c.t, c.stem+".consumed") }
+
+// persisted are the highest offsets that the store told as persisted, by queue.
+func (c *consumer) persisted() map[int]int64 {
+	c.t.Helper()
+	text, err := os.ReadFile(c.stem + ".persisted")
+	if err != nil && !os.IsNotExist(err) {
+		c.t.Fatal(err)
+	}
+	highest := make(map[int]int64)
+	for line := range bytes.Lines(text) {
+		var topic string
+		var queue int
+		var next int64
+		if _, err := fmt.Sscan(string(line), &topic, &queue, &next); err != nil || !bytes.HasSuffix(line, []byte("\n")) {
+			break // being written
+		}
+		if topic == c.topic {
+			highest[queue] = max(highest[queue], next)
+		}
+	}
+	return highest
+}
+
+// stored are the offsets that the cluster has of a topic, by queue.
+func (s *scene) stored(t *testing.T, topic string) map[int]int64 {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	keys := make([]offset.Key, queues)
+	for q := range keys {
+		keys[q] = offset.Key{Group: topic, MessageQueue: offset.MessageQueue{Topic: topic, Broker: s.broker.Name, QueueID: int32(q)}}
+	}
+	states, _, err := s.reader.Fetch(ctx, offset.ReadAt{}, keys...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make(map[int]int64)
+	for q, st := range states {
+		if st.Exists {
+			all[q] = st.Position.Offset
+		}
+	}
+	return all
+}
+
+// awaitStored waits until the cluster has just these offsets of a topic.
+func (s *scene) awaitStored(t *testing.T, topic string, want map[int]int64) {
+	t.Helper()
+	var got map[int]int64
+	until(t, func() bool {
+		got = s.stored(t, topic)
+		return maps.Equal(got, want)
+	}, func() string { return fmt.Sprintf("the cluster has %v of %s, want %v", got, topic, want) })
+}
+
+// ends are the ends of a topic's queues, by what its producer was told.
+func ends(sent *fleet.Record) map[int]int64 {
+	all := make(map[int]int64)
+	for _, m := range sent.All() {
+		q := queueOf(m)
+		all[q] = max(all[q], m.Offset+1)
+	}
+	return all
+}
+
+func queueOf(m fleet.Message) int {
+	q, err := strconv.Atoi(m.Queue[strings.LastIndexByte(m.Queue, '/')+1:])
+	if err != nil {
+		panic(err)
+	}
+	return q
+}
+
+// each is the same offset for all queues.
+func each(next int64) map[int]int64 {
+	all := make(map[int]int64)
+	for q := range queues {
+		all[q] = next
+	}
+	return all
+}
+
+// until waits for a condition.
+func until(t *testing.T, what func() bool, why func() string) {
+	t.Helper()
+	for end := time.Now().Add(patience); !what(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal(why())
+		}
+	}
+}
