@@ -42,6 +42,12 @@ build: ## build tidemarkd, tidemark and the programs of the proofs into bin/
 	@go build -o $(bin)/tidemark ./cmd/tidemark
 	@go build -o $(bin)/ ./cluster-test/...
 
+.PHONY: jar
+jar: ## build the jars for RocketMQ's consumers and brokers into bin/ (a JDK and Maven are needed)
+	@mkdir -p bin
+	@mvn -B -q -f java/pom.xml -pl client,consumer -DskipTests package
+	@cp java/consumer/target/tidemark-consumer-*-all.jar bin/tidemark-rocketmq-consumer.jar
+
 .PHONY: run
 run: build ## run a cluster of three nodes until Ctrl-C (NODES=5 for five, CLUSTER_PORT=8411 for other ports)
 	@$(cluster) cluster-test/cluster.sh run $(NODES)
