@@ -21,6 +21,7 @@ const (
 	codeReset          = 222
 	codeCorrection     = 308
 	answerOK           = 0
+	answerError        = 1
 	answerQueryNothing = 22
 )
 

@@ -1,0 +1,185 @@
+package interop
+
+import (
+	"bufio"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/cluster-test/effort"
+	"github.com/tidemark-mq/tidemark/cluster-test/local"
+	"github.com/tidemark-mq/tidemark/internal/javaparts"
+	"github.com/tidemark-mq/tidemark/internal/javaparts/remoting"
+	"github.com/tidemark-mq/tidemark/interop/stand"
+)
+
+// requests are commits and queries of all sorts, each as fields of the right
+// one; a field that is "-" is left out.
+var requests = []struct {
+	what   string
+	code   int
+	fields string
+}{
+	{"a query before any commit", codeQuery, ""},
+	{"the same, when 0 may not stand for none", codeQuery, "setZeroIfNotFound=false"},
+	{"a commit", codeUpdate, "commitOffset=2"},
+	{"a query", codeQuery, ""},
+	{"a lower commit", codeUpdate, "commitOffset=1"},
+	{"a query", codeQuery, ""},
+	{"an unknown group", codeUpdate, "commitOffset=2 consumerGroup=nobody"},
+	{"an unknown topic", codeUpdate, "commitOffset=2 topic=nothing"},
+	{"a query of an unknown group", codeQuery, "consumerGroup=nobody"},
+	{"a query of an unknown topic", codeQuery, "topic=nothing"},
+	{"a query of a queue that is not there", codeQuery, "queueId=99"},
+	{"a queue that is not there", codeUpdate, "commitOffset=5 queueId=99"},
+	{"a query of it", codeQuery, "queueId=99"},
+	{"an offset beyond the end", codeUpdate, "commitOffset=9223372036854775807 queueId=2"},
+	{"a query of it", codeQuery, "queueId=2"},
+	{"a negative offset", codeUpdate, "commitOffset=-1 queueId=3"},
+	{"a query of it", codeQuery, "queueId=3"},
+	{"no offset", codeUpdate, "commitOffset=-"},
+	{"an offset that is no number", codeUpdate, "commitOffset=many"},
+	{"an offset beyond 64 bits", codeUpdate, "commitOffset=9223372036854775808"},
+	{"a queue that is no number", codeUpdate, "commitOffset=2 queueId=first"},
+	{"no queue", codeUpdate, "commitOffset=2 queueId=-"},
+	{"no group", codeUpdate, "commitOffset=2 consumerGroup=-"},
+	{"no topic", codeUpdate, "commitOffset=2 topic=-"},
+	{"a query without a queue", codeQuery, "queueId=-"},
+	{"a query without a group", codeQuery, "consumerGroup=-"},
+	{"another broker's name", codeUpdate, "commitOffset=2 bname=elsewhere"},
+	{"a query with another broker's name", codeQuery, "bname=elsewhere"},
+	{"a query at the end", codeQuery, ""},
+}
+
+// TestAnswers (C23, apache/rocketmq#10832, #3474): commits and queries, good
+// and bad, and frames that are none, are answered by a broker with our jar as
+// by one without.
+func TestAnswers(t *testing.T) {
+	versions := effort.Of([]javaparts.Version{javaparts.RocketMQ5}, []javaparts.Version{javaparts.RocketMQ5, javaparts.RocketMQ53, javaparts.RocketMQ4})
+	for _, v := range versions {
+		t.Run(string(v), func(t *testing.T) {
+			plain := answers(stand.New(t, v, stand.Plain))
+			t.Logf("plain:\n%s", strings.Join(plain, "\n"))
+			ours := answers(stand.New(t, v, stand.Tidemark))
+			for i := range plain {
+				if plain[i] != ours[i] {
+					t.Errorf("plain: %s\n with the jar: %s", plain[i], ours[i])
+				}
+			}
+		})
+	}
+}
+
+// answers are what a new broker says to all requests, in both forms of header,
+// and to bytes that are no frames.
+func answers(s *stand.Stand) (said []string) {
+	s.Helper()
+	b := s.Broker(nil)
+	for _, form := range []remoting.Form{remoting.JSON, remoting.Binary} {
+		topic, group := fmt.Sprint("orders-", form), fmt.Sprint("billing-", form)
+		b.CreateTopic(topic, 4)
+		b.CreateGroup(group)
+		b.Send(topic, 0, []byte("a message"))
+		w := dial(s, b, form)
+		for _, r := range requests {
+			f := w.ask(r.code, changed(queueFields(group, topic, 0), r.fields), nil)
+			if f.Code == answerError {
+				f.Remark = "" // names the line that did not expect it
+			}
+			said = append(said, fmt.Sprintf("%d %-42s %d %v %q", form, r.what, f.Code, f.Ext, strings.TrimSpace(f.Remark)))
+		}
+	}
+	return append(said, toNoFrames(s, b)...)
+}
+
+// changed lays "name=value name=value" over fields.
+func changed(fields map[string]string, by string) map[string]string {
+	fields = maps.Clone(fields)
+	for _, pair := range strings.Fields(by) {
+		name, value, _ := strings.Cut(pair, "=")
+		if value == "-" {
+			delete(fields, name)
+			continue
+		}
+		fields[name] = value
+	}
+	return fields
+}
+
+// toNoFrames is what becomes of a connection that sends what is no frame, again
+// and again, while another is not held up.
+func toNoFrames(s *stand.Stand, b *javaparts.Broker) (said []string) {
+	s.Helper()
+	healthy := dial(s, b, remoting.JSON)
+	for what, frame := range fixture(s, "C23.frames.hex") {
+		ends := map[string]bool{}
+		for range effort.Of(3, 1_000) {
+			ends[end(s, b.Addr, frame)] = true
+			began := time.Now()
+			healthy.query("billing-0", "orders-0", 0)
+			if took := time.Since(began); took > time.Second {
+				s.Errorf("%s: a query beside it took %v", what, took)
+			}
+		}
+		said = append(said, fmt.Sprintf("%s: %v", what, slices.Sorted(maps.Keys(ends))))
+	}
+	slices.Sort(said)
+	return said
+}
+
+// end tells how a connection ends that sends these bytes.
+func end(s *stand.Stand, addr string, frame []byte) string {
+	s.Helper()
+	c, err := net.DialTimeout("tcp", addr, 5*time.Second)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Write(frame); err != nil {
+		s.Fatal(err)
+	}
+	if err := c.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
+		s.Fatal(err)
+	}
+	_, err = io.ReadFull(c, make([]byte, 4))
+	switch {
+	case err == nil:
+		return "answered"
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return "silence"
+	}
+	return "closed"
+}
+
+// fixture gives the frames of a file by what stands above each.
+func fixture(s *stand.Stand, name string) map[string][]byte {
+	s.Helper()
+	f, err := os.Open(filepath.Join(local.Root(), "rocketmq", "testdata", name))
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer f.Close()
+	frames, what := map[string][]byte{}, ""
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if text, comment := strings.CutPrefix(lines.Text(), "# "); comment {
+			what = text
+			continue
+		}
+		b, err := hex.DecodeString(lines.Text())
+		if err != nil {
+			s.Fatal(err)
+		}
+		frames[what] = b
+	}
+	return frames
+}
