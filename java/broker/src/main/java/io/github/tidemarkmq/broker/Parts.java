@@ -1,0 +1,157 @@
+package io.github.tidemarkmq.broker;
+
+import io.github.tidemarkmq.broker.manager.ClusterOffsetManager;
+import io.github.tidemarkmq.broker.manager.Guard;
+import io.github.tidemarkmq.broker.processor.Acts;
+import io.github.tidemarkmq.broker.processor.BrokerConfigRequests;
+import io.github.tidemarkmq.broker.processor.BrokerStatus;
+import io.github.tidemarkmq.broker.processor.Connections;
+import io.github.tidemarkmq.broker.processor.Lanes;
+import io.github.tidemarkmq.broker.processor.OffsetRequests;
+import io.github.tidemarkmq.broker.processor.Pulls;
+import io.github.tidemarkmq.broker.progress.Key;
+import io.github.tidemarkmq.broker.progress.Log;
+import io.github.tidemarkmq.broker.progress.LogEnd;
+import io.github.tidemarkmq.broker.progress.Options;
+import io.github.tidemarkmq.broker.progress.Progress;
+import io.github.tidemarkmq.broker.progress.Role;
+import io.github.tidemarkmq.broker.progress.StartRefused;
+import io.github.tidemarkmq.broker.reset.Nudge;
+import io.github.tidemarkmq.broker.reset.Offsets;
+import io.github.tidemarkmq.broker.reset.OpenResets;
+import io.github.tidemarkmq.broker.version.Release;
+import io.github.tidemarkmq.client.Cluster;
+import io.github.tidemarkmq.client.TidemarkClient;
+import io.github.tidemarkmq.client.TidemarkException;
+import java.util.concurrent.TimeUnit;
+import org.apache.rocketmq.broker.BrokerController;
+import org.apache.rocketmq.broker.offset.ConsumerOffsetManager;
+import org.apache.rocketmq.remoting.netty.NettyRequestProcessor;
+
+/** What a broker on Tidemark consists of, put together, and taken apart in the right order. */
+final class Parts {
+    /** How long the end waits while the ports are open, for those who wait for their commits. */
+    private static final long DRAIN_MILLIS = 2_000;
+    /** How long it waits for the cluster once nobody commits any more. What is left is in the file. */
+    private static final long CLOSE_MILLIS = 5_000;
+
+    private final Release release;
+    private final Settings settings;
+    private final Lanes lanes = new Lanes();
+    private Log log;
+    private Guard guard;
+    private Cluster cluster;
+    private OpenResets resets;
+    private Progress progress;
+    private ClusterOffsetManager manager;
+    private StateLog stateLog;
+
+    Parts(Release release, Settings settings) {
+        this.release = release;
+        this.settings = settings;
+    }
+
+    /** The manager of a broker that is made; the cluster is asked when the broker loads it. */
+    ConsumerOffsetManager manager(BrokerController controller) throws StartRefused {
+        log = release.log();
+        Unsupported.check(controller);
+        log.info("Tidemark: a broker " + release.version() + " with " + settings + ".");
+        cluster = open(settings);
+        guard = settings.guard() ? new Guard(log) : null;
+        resets = new OpenResets(NO_NUDGE, log);
+        Options options = new Options(settings.broker(controller.getBrokerConfig().getBrokerName()), "");
+        settings.to(options);
+        progress = new Progress(options, cluster, LogEnd.NONE, resets, log);
+        resets.start(following(progress));
+        manager = new ClusterOffsetManager(managerParts(controller));
+        return manager;
+    }
+
+    private static Cluster open(Settings settings) throws StartRefused {
+        try {
+            return TidemarkClient.open(settings.client());
+        } catch (TidemarkException e) {
+            throw new StartRefused("the tidemark lines of broker.conf: " + e.getMessage(), e);
+        }
+    }
+
+    private ClusterOffsetManager.Parts managerParts(BrokerController controller) {
+        ClusterOffsetManager.Parts p = new ClusterOffsetManager.Parts();
+        p.release = release;
+        p.controller = controller;
+        p.progress = progress;
+        p.logEnd = LogEnd.NONE;
+        p.resets = resets;
+        p.role = Role.MASTER;
+        p.log = log;
+        p.guard = guard;
+        return p;
+    }
+
+    private static Offsets following(Progress progress) {
+        return new Offsets() {
+            @Override
+            public boolean followed(Key key, long offset, String client) {
+                return progress.followed(key, offset, client);
+            }
+
+            @Override
+            public void assignAgain(Key key, long offset) {
+                progress.assignAgain(key, offset);
+            }
+        };
+    }
+
+    /** The broker is loaded: puts our processors in front of its own. */
+    void serve(BrokerController controller) {
+        Connections connections = new Connections(progress::forget);
+        release.front(controller, OffsetRequests.UPDATE, b -> offsets(b, connections), lanes);
+        release.front(controller, OffsetRequests.QUERY, b -> offsets(b, connections), lanes);
+        for (int code : new int[] {Pulls.PULL, Pulls.LITE_PULL}) {
+            release.front(controller, code, b -> new Pulls(b, controller, connections, guard), null);
+        }
+        for (int code : new int[] {Acts.REMOVE_GROUP, Acts.REMOVE_TOPIC, Acts.RESET, Acts.CLONE}) {
+            release.front(controller, code, b -> new Acts(b, release, controller, progress), null);
+        }
+        StatusLines lines = new StatusLines(progress, guard);
+        release.front(controller, BrokerStatus.CODE, b -> new BrokerStatus(b, lines), null);
+        for (int code : new int[] {BrokerConfigRequests.UPDATE, BrokerConfigRequests.GET}) {
+            release.front(controller, code, BrokerConfigRequests::new, null);
+        }
+        stateLog = new StateLog(lines, log);
+        stateLog.start();
+        release.atEnd(controller, this::drain, this::close);
+    }
+
+    private OffsetRequests offsets(NettyRequestProcessor brokers, Connections connections) {
+        return new OffsetRequests(brokers, release, progress, () -> progress.counters().role, connections, lanes, log);
+    }
+
+    /** Before the ports close: who waits for a commit gets the answer. */
+    private void drain() {
+        progress.drain(DRAIN_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** After the broker: nobody commits any more. What the cluster does not take in time goes into the file. */
+    private void close() {
+        lanes.shutdownNow();
+        stateLog.close();
+        resets.close();
+        progress.close(CLOSE_MILLIS, TimeUnit.MILLISECONDS);
+        manager.persist();
+        cluster.close();
+        log.info("Tidemark: ended; " + progress.counters().marked + " offsets are in the file that the cluster does not have.");
+        release.flushLog();
+    }
+
+    private static final Nudge NO_NUDGE = new Nudge() {
+        @Override
+        public void nudge(Key key, long offset) {
+        }
+
+        @Override
+        public boolean carries() {
+            return false;
+        }
+    };
+}
