@@ -21,8 +21,8 @@ type app struct {
 	Endpoints []string      `help:"API addresses (host:port) of members; any one will do. Without, those of the context in use, or 127.0.0.1:7411." env:"TIDEMARK_ENDPOINTS" sep:"," placeholder:"HOST:PORT" group:"every"`
 	Context   string        `help:"Saved context whose endpoints are asked (see \"tidemark contexts\")." env:"TIDEMARK_CONTEXT" placeholder:"NAME" group:"every"`
 	Timeout   time.Duration `help:"How long one call may take, retries included." env:"TIDEMARK_TIMEOUT" default:"10s" group:"every"`
+	Output    string        `help:"Form of the results: ${enum}. 64-bit numbers are strings in json and yaml." short:"o" enum:"table,json,yaml" default:"table" group:"every"`
 	credentials
-	Output string `help:"Form of the results: ${enum}. 64-bit numbers are strings in json and yaml." short:"o" enum:"table,json,yaml" default:"table" group:"every"`
 
 	Get      getCmd      `cmd:"" help:"Show the offsets of a group, a topic or a queue."`
 	Commit   commitCmd   `cmd:"" help:"Commit one offset, as a consumer does: it raises, and never lowers."`

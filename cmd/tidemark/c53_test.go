@@ -54,6 +54,7 @@ var samples = map[string]sample{
 	"cluster transfer":    {args: "n2/bb --execute", unknown: "n9", bare: true},
 	"cluster raise-level": {args: "2 --execute"},
 	"cluster snapshot":    {bare: true},
+	"cluster claims":      {bare: true},
 	"contexts list":       {bare: true, local: true},
 	"contexts add":        {args: "c h:1", local: true},
 	"contexts use":        {args: "one", local: true, unknown: "nowhere"},
@@ -63,6 +64,11 @@ var samples = map[string]sample{
 	"check performance":   {bare: true},
 	"check disk":          {args: "DIR", local: true},
 	"top":                 {args: "--interval 200ms", bare: true},
+	"cert ca":             {args: "DIR", local: true},
+	"cert node":           {args: "n1 h1 --dir CADIR", local: true},
+	"cert client":         {args: "app --dir CADIR", local: true},
+	"cert show":           {args: "CADIR/ca.crt", local: true},
+	"token":               {args: "app", local: true},
 	"dump entry":          {local: true, apart: true},
 	"dump log":            {local: true, apart: true},
 	"dump snapshot":       {local: true, apart: true},
@@ -131,6 +137,12 @@ func (c *commandTest) line(args string) []string {
 			write(c.T, a, `{"offsetTable":{"t@g":{0:9}}}`)
 		case "DIR":
 			a = c.TempDir()
+		case "CADIR", "CADIR/ca.crt":
+			dir := c.TempDir()
+			if r := newFake().tidemark(c.T, "cert", "ca", dir); r.code != 0 {
+				c.Fatalf("%+v", r)
+			}
+			a = dir + strings.TrimPrefix(a, "CADIR")
 		}
 		list = append(list, a)
 	}

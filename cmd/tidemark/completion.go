@@ -118,7 +118,7 @@ func (s *session) reachable(command *kong.Context, flags map[string]string) ([]s
 			}
 		}
 	}
-	return s.endpointsOf(name)
+	return s.asked(name)
 }
 
 // namesAt asks a cluster.

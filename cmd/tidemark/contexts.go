@@ -22,6 +22,7 @@ type contextRow struct {
 	Endpoints []string `json:"endpoints"`
 	// Current: it is the one in use.
 	Current bool `json:"current"`
+	contexts.Credentials
 }
 
 // contextsResult is a list of contexts.
@@ -44,6 +45,11 @@ func (r *contextsResult) table(t *table) {
 
 func (r *contextRow) table(t *table) {
 	t.line("context %s: %s %s", shown(r.Name), r.endpoints(), r.mark())
+	for _, part := range []struct{ what, file string }{{"ca", r.CA}, {"cert", r.Cert}, {"key", r.Key}, {"token-file", r.TokenFile}} {
+		if part.file != "" {
+			t.line("  %s: %s", part.what, shown(part.file))
+		}
+	}
 }
 
 func (r *contextRow) endpoints() string { return shown(strings.Join(r.Endpoints, ",")) }
@@ -56,7 +62,7 @@ func (r *contextRow) mark() string {
 }
 
 func rowOfContext(f *contexts.File, c contexts.Context) contextRow {
-	return contextRow{c.Name, c.Endpoints, c.Name == f.Current()}
+	return contextRow{c.Name, c.Endpoints, c.Name == f.Current(), c.Credentials}
 }
 
 // contextsListCmd lists contexts.
@@ -75,7 +81,7 @@ func (contextsListCmd) Run(s *session) error {
 	return s.print(r)
 }
 
-// contextsAddCmd saves a context.
+// contextsAddCmd saves a context, with the flags that say how it is spoken to.
 type contextsAddCmd struct {
 	Name    string   `arg:"" help:"Name of the context."`
 	Members []string `arg:"" help:"API addresses (host:port) of members." placeholder:"HOST:PORT"`
@@ -89,13 +95,16 @@ func (c *contextsAddCmd) Run(s *session) error {
 	for _, m := range c.Members {
 		members = append(members, strings.Split(m, ",")...)
 	}
+	if err := s.secured(s.own.over(contexts.Credentials{})); err != nil {
+		return err
+	}
 	cluster, err := s.connect(members)
 	if err != nil {
 		return err
 	}
 	_ = cluster.Close() // it was made to look at the addresses only
 	return s.changeContexts(func(f *contexts.File) (string, error) {
-		if err := f.Add(contexts.Context{Name: c.Name, Endpoints: members}, c.Replace); err != nil || !c.Use {
+		if err := f.Add(contexts.Context{Name: c.Name, Endpoints: members, Credentials: s.own.over(contexts.Credentials{})}, c.Replace); err != nil || !c.Use {
 			return c.Name, err
 		}
 		return c.Name, f.Use(c.Name)

@@ -29,6 +29,11 @@ var examples = map[string][]string{
 	"check disk":        {"check disk /var/lib"},
 	"top":               {"top --group billing", "top --once -o json"},
 	"contexts add":      {"contexts add prod n1.example:7411 n2.example:7411 n3.example:7411 --use"},
+	"cert ca":           {"cert ca certs"},
+	"cert node":         {"cert node n1 n1.example 10.0.0.1 --dir certs"},
+	"cert client":       {"cert client billing-app --dir certs"},
+	"cert show":         {"cert show certs/n1.crt"},
+	"token":             {"token billing-app --out billing-app.token"},
 	"dump log":          {"dump log /var/lib/tidemark --from 1200 --to 1210"},
 }
 

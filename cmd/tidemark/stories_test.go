@@ -22,6 +22,7 @@ var stories = []story{
 	{name: "rocketmq-diff", tell: tellRocketMQDiff, apart: true},
 	{name: "rocketmq-import", tell: tellRocketMQImport, apart: true},
 	{name: "contexts", tell: tellContexts, apart: true},
+	{name: "cert", tell: tellCert, apart: true},
 	{name: "cluster", tell: tellCluster, apart: true},
 	{name: "cluster-claims", tell: tellClusterClaims},
 	{name: "cluster-unhealthy", tell: tellClusterUnhealthy, apart: true},

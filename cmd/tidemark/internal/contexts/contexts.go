@@ -34,19 +34,21 @@ type Context struct {
 	Name string
 	// Endpoints are API addresses, host:port; at least one.
 	Endpoints []string
+	// Credentials are how it is spoken to; the zero value is cleartext, as nobody.
+	Credentials
 }
 
 // File is the content of the file. The zero value holds nothing.
 type File struct {
 	// current is the name of the context in use; empty: none.
-	current   string
-	endpoints map[string][]string
+	current string
+	saved   map[string]entry
 }
 
 // format is how a File is written.
 type format struct {
-	Current  string              `json:"current,omitempty"`
-	Contexts map[string][]string `json:"contexts"`
+	Current  string           `json:"current,omitempty"`
+	Contexts map[string]entry `json:"contexts"`
 }
 
 // Path is where the file is by default: tidemark/contexts.json in the user's
@@ -91,9 +93,9 @@ func parse(b []byte) (*File, error) {
 	if d.More() {
 		return nil, errors.New("something follows the end")
 	}
-	f := &File{endpoints: w.Contexts}
-	for name, list := range w.Contexts {
-		if err := validate(name, list); err != nil {
+	f := &File{saved: w.Contexts}
+	for name, e := range w.Contexts {
+		if err := validate(name, e.Endpoints); err != nil {
 			return nil, err
 		}
 	}
@@ -121,7 +123,7 @@ func (f *File) Write(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("making the folder of the saved contexts: %w", err)
 	}
-	b, err := json.MarshalIndent(format{f.current, f.endpoints}, "", "  ")
+	b, err := json.MarshalIndent(format{f.current, f.saved}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("forming the saved contexts: %w", err)
 	}
@@ -137,9 +139,9 @@ func (f *File) Write(path string) error {
 
 // List gives all contexts in the order of their names.
 func (f *File) List() []Context {
-	list := make([]Context, 0, len(f.endpoints))
-	for _, name := range slices.Sorted(maps.Keys(f.endpoints)) {
-		list = append(list, Context{name, f.endpoints[name]})
+	list := make([]Context, 0, len(f.saved))
+	for _, name := range slices.Sorted(maps.Keys(f.saved)) {
+		list = append(list, f.saved[name].context(name))
 	}
 	return list
 }
@@ -149,11 +151,11 @@ func (f *File) Current() string { return f.current }
 
 // Get gives one context. The error of a name that is not there wraps offset.ErrNotFound.
 func (f *File) Get(name string) (Context, error) {
-	list, ok := f.endpoints[name]
+	e, ok := f.saved[name]
 	if !ok {
 		return Context{}, offset.Errorf(offset.ErrNotFound, "no context is %q; `tidemark contexts list` shows them", name)
 	}
-	return Context{name, list}, nil
+	return e.context(name), nil
 }
 
 // Add saves a context, in the place of one of that name only if replace is set.
@@ -162,16 +164,16 @@ func (f *File) Add(c Context, replace bool) error {
 	if err := validate(c.Name, c.Endpoints); err != nil {
 		return err
 	}
-	switch _, there := f.endpoints[c.Name]; {
+	switch _, there := f.saved[c.Name]; {
 	case there && !replace:
 		return offset.Errorf(offset.ErrInvalid, "there is a context %q already; add --replace to put this one in its place", c.Name)
-	case !there && len(f.endpoints) >= MaxContexts:
+	case !there && len(f.saved) >= MaxContexts:
 		return offset.Errorf(offset.ErrLimit, "%d contexts are saved, which is the most; remove one with `tidemark contexts remove`", MaxContexts)
 	}
-	if f.endpoints == nil {
-		f.endpoints = map[string][]string{}
+	if f.saved == nil {
+		f.saved = map[string]entry{}
 	}
-	f.endpoints[c.Name] = c.Endpoints
+	f.saved[c.Name] = entry{c.Endpoints, c.Credentials}
 	return nil
 }
 
@@ -191,7 +193,7 @@ func (f *File) Remove(name string) error {
 	if _, err := f.Get(name); err != nil {
 		return err
 	}
-	delete(f.endpoints, name)
+	delete(f.saved, name)
 	if f.current == name {
 		f.current = ""
 	}

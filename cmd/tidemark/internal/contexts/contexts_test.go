@@ -19,7 +19,7 @@ func TestFileRoundTrip(t *testing.T) {
 	if err != nil || len(f.List()) != 0 || f.Current() != "" {
 		t.Fatalf("a file that is not there gives %+v, %v", f, err)
 	}
-	want := []Context{{"%RETRY%/组 一", []string{"h:1"}}, {"prod", []string{"n1:7411", "n2:7411"}}}
+	want := []Context{{Name: "%RETRY%/组 一", Endpoints: []string{"h:1"}}, {Name: "prod", Endpoints: []string{"n1:7411", "n2:7411"}, Credentials: Credentials{CA: "/ca.crt", TokenFile: "/token"}}}
 	for _, c := range want {
 		if err := f.Add(c, false); err != nil {
 			t.Fatal(err)
@@ -44,7 +44,7 @@ func TestFileRoundTrip(t *testing.T) {
 
 func TestChanges(t *testing.T) {
 	f := &File{}
-	one, other := Context{"a", []string{"h:1"}}, Context{"a", []string{"h:2"}}
+	one, other := Context{Name: "a", Endpoints: []string{"h:1"}}, Context{Name: "a", Endpoints: []string{"h:2"}}
 	if err := f.Add(one, false); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestChanges(t *testing.T) {
 	if c, err := f.Get("a"); err != nil || !reflect.DeepEqual(c, other) {
 		t.Errorf("got %+v, %v", c, err)
 	}
-	for _, bad := range []Context{{"", []string{"h:1"}}, {"b\n", []string{"h:1"}}, {"b", nil}} {
+	for _, bad := range []Context{{Endpoints: []string{"h:1"}}, {Name: "b\n", Endpoints: []string{"h:1"}}, {Name: "b"}} {
 		if err := f.Add(bad, false); !errors.Is(err, offset.ErrInvalid) {
 			t.Errorf("%+v is %v", bad, err)
 		}
@@ -71,11 +71,11 @@ func TestChanges(t *testing.T) {
 		t.Errorf("after the removal there is %v, current %q, %v", f.List(), f.Current(), err)
 	}
 	for i := range MaxContexts {
-		if err := f.Add(Context{fmt.Sprint(i), []string{"h:1"}}, false); err != nil {
+		if err := f.Add(Context{Name: fmt.Sprint(i), Endpoints: []string{"h:1"}}, false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := f.Add(Context{"more", []string{"h:1"}}, false); !errors.Is(err, offset.ErrLimit) {
+	if err := f.Add(Context{Name: "more", Endpoints: []string{"h:1"}}, false); !errors.Is(err, offset.ErrLimit) {
 		t.Errorf("one more than the most is %v", err)
 	}
 }
