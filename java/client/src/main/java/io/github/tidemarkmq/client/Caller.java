@@ -54,7 +54,7 @@ final class Caller {
             rests = e.keepAlive;
             throw e.failure;
         } catch (IOException e) {
-            throw Failure.unanswered(address + " gave no answer that can be read: " + words(e, end), e);
+            throw unanswered(address, e, end);
         } finally {
             boolean cut = alarm == null || !alarm.cancel(false);
             if (rests && !cut) {
@@ -115,8 +115,11 @@ final class Caller {
         return head.getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    private static String words(IOException e, Deadline end) {
-        return end.passed() ? "its time is up" : String.valueOf(e.getMessage());
+    private static Failure unanswered(Address address, IOException e, Deadline end) {
+        if (end.passed()) {
+            return Failure.late(address + " gave no answer in time", e);
+        }
+        return Failure.unanswered(address + " gave no answer that can be read: " + e.getMessage(), e);
     }
 
     /** Lets go of an address that has failed. */

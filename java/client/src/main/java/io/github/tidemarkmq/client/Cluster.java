@@ -56,11 +56,12 @@ public interface Cluster extends AutoCloseable {
      */
     ActAnswer reset(ActHeader act, List<Target> targets, Deadline deadline) throws TidemarkException;
 
-    /** Removes the keys of a scope. Refusals as with {@link #reset}, and {@link Code#NOT_FOUND}. */
+    /** Removes the keys of a scope; there may be none. Refusals as with {@link #reset}. */
     ActAnswer remove(ActHeader act, Scope scope, Deadline deadline) throws TidemarkException;
 
     /**
-     * Copies what one group has over another; what else that has stays. Refusals as with {@link #remove}.
+     * Copies what one group has over another; what else that has stays. Refusals as with {@link #reset}, and
+     * {@link Code#NOT_FOUND} where there is nothing to copy.
      *
      * @param topic only this topic; empty for all
      * @param broker only this broker's keys; null for those of all

@@ -8,6 +8,7 @@ final class Failure extends Exception {
     private final boolean sent;
     private final boolean broken;
     private final String leader;
+    private boolean late;
 
     private Failure(Code code, String message, Throwable cause, boolean sent, boolean broken, String leader) {
         super(message, cause, false, false);
@@ -25,6 +26,13 @@ final class Failure extends Exception {
     /** Something was sent, and no answer came that can be read. */
     static Failure unanswered(String message, Throwable cause) {
         return new Failure(Code.OUTCOME_UNKNOWN, message, cause, true, true, "");
+    }
+
+    /** Something was sent, and the time for its answer is up. */
+    static Failure late(String message, Throwable cause) {
+        Failure f = unanswered(message, cause);
+        f.late = true;
+        return f;
     }
 
     /** A node answered with an error; the leader is empty where it names none. */
@@ -49,6 +57,11 @@ final class Failure extends Exception {
     /** Whether this is our finding on a connection and no answer of a node. */
     boolean broken() {
         return broken;
+    }
+
+    /** Whether all that is known is that the time for an answer was up. */
+    boolean late() {
+        return late;
     }
 
     /** The leader that the answer named; empty if none. */

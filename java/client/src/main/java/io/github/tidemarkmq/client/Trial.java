@@ -34,7 +34,7 @@ final class Trial {
     void note(Failure f, boolean timeUp) {
         unknown |= !reading() && f.sent() && f.code().outcomeUnknown();
         boolean silent = f.broken() || reading() && f.code().outcomeUnknown();
-        boolean lateForAny = timeUp && !f.sent();
+        boolean lateForAny = f.late() || timeUp && !f.sent();
         if (last == null || !silent || !lateForAny && last.code() != Code.NO_LEADER) {
             last = f;
         }
