@@ -1,6 +1,7 @@
 package javaparts
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -180,13 +181,16 @@ func (s *server) own() {
 	})
 }
 
+// told is what is worth reading in a server's log: not each thread that starts.
+var told = regexp.MustCompile(`(?mi)^.*(?: WARN | ERROR |tidemark).*$`)
+
 // logged gives the end of what the server wrote into its log file; a Kafka broker has none.
 func (s *server) logged() string {
 	b, err := os.ReadFile(filepath.Join(s.dir, "logs", "rocketmqlogs", s.name+".log"))
 	if err != nil {
 		return ""
 	}
-	return "\nand logged last:\n" + lastLines(b, 40)
+	return "\nand logged last:\n" + lastLines(bytes.Join(told.FindAll(b, -1), []byte("\n")), 40)
 }
 
 // Kill ends the server as kill -9 does, and waits for that. Its files stay.
