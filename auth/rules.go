@@ -108,29 +108,41 @@ func (r *Rules) Allow(p Principal, a Action, s Scope) error {
 
 var _ Policy = (*Rules)(nil)
 
+// rights are the words of a policy file.
+var rights = [...]string{Read: "read", Commit: "commit", Operate: "admin", Administer: "admin", Look: "read", Stage: "admin"}
+
 // denied says what is missing, in the words of a policy file. Names are data
 // from outside, so they are quoted.
 func denied(p Principal, a Action, s Scope) error {
 	who := fmt.Sprintf("%q", p.Name)
 	if p.Name == AnonymousName || p.Name == "" {
-		who = "a caller without a token or certificate"
+		who = "callers without a token or certificate"
 	}
-	right := map[Action]string{Read: "read", Commit: "commit", Operate: "admin", Administer: "admin, without groups, topics and brokers,", Look: "any right", Stage: "admin"}[a]
-	where := ""
+	right := "a right that it does not know"
+	if int(a) < len(rights) {
+		right = "the right to " + rights[a]
+	}
+	return offset.Errorf(offset.ErrDenied, "the policy does not give %s %s%s", who, right, where(a, s))
+}
+
+// where says on which keys a right is missing.
+func where(a Action, s Scope) string {
+	switch {
+	case a == Administer:
+		return " without limits on groups, topics and brokers"
+	case a > Administer:
+		return " on anything"
+	case s == Everything:
+		return " on everything; name a group, a topic or a broker that it is given for"
+	}
+	out := " on"
 	for _, part := range []struct {
 		word  string
 		names Names
 	}{{"group", s.Group}, {"topic", s.Topic}, {"broker", s.Broker}} {
 		if part.names != All {
-			where += fmt.Sprintf(" %s %q", part.word, part.names)
+			out += fmt.Sprintf(" %s %q", part.word, part.names)
 		}
 	}
-	switch {
-	case a >= Administer:
-	case where == "":
-		where = " on everything; name a group, a topic or a broker that it is granted for"
-	default:
-		where = " on" + where
-	}
-	return offset.Errorf(offset.ErrDenied, "the policy grants %s to nobody named %s%s", right, who, where)
+	return out
 }
