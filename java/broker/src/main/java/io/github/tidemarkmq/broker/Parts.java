@@ -59,7 +59,7 @@ final class Parts {
         cluster = open(settings);
         guard = settings.guard() ? new Guard(log) : null;
         resets = new OpenResets(NO_NUDGE, log);
-        Options options = new Options(settings.broker(controller.getBrokerConfig().getBrokerName()), "");
+        Options options = new Options(settings.broker(controller.getBrokerConfig().getBrokerName()), () -> "");
         settings.to(options);
         progress = new Progress(options, cluster, LogEnd.NONE, resets, log);
         resets.start(following(progress));

@@ -4,6 +4,9 @@ import java.util.Objects;
 
 /** What a consumer says: the next message that it will consume. Immutable. */
 public final class Commit {
+    /** The client of POP's restart at a reset, and so the connection that all commits of POP count as. */
+    public static final String POP = "ResetPopOffset";
+
     private final Key key;
     private final long offset;
     private final Origin origin;
@@ -54,6 +57,11 @@ public final class Commit {
 
     public String client() {
         return client;
+    }
+
+    /** The connection that is to have read a key that was moved: POP, which is in the broker, is one. */
+    String connection() {
+        return origin == Origin.POP ? POP : client;
     }
 
     public long position() {

@@ -9,8 +9,10 @@ public interface Consumers {
     /**
      * Move the consumers of the key to offset. Until {@link Progress#followed} has been told of that very offset,
      * {@link Progress#commit} takes nothing of the key, and queries answer the offset.
+     *
+     * @param before what the table held until then; -1 for no offset
      */
-    void assign(Key key, long offset);
+    void assign(Key key, long before, long offset);
 
     /** A reset that was assigned is over without having been followed: the key was removed, or is lost. */
     void release(Key key);

@@ -20,13 +20,15 @@ public final class Counters {
     public long fenced;
     /** Commits that lowered an offset, since the start. */
     public long lowered;
+    /** Commits not taken since their key was moved and their connection has not read it, since the start. */
+    public long closed;
     /** Keys that a newer claim, or another cluster, has taken away: a state of now. */
     public long lost;
     /** Resets assigned since the start. */
     public long resetsAssigned;
     /** Keys whose reset is assigned and not yet followed: a state of now. */
     public long resetsOpen;
-    /** Values given up since the log that they rest on lost its tail, since the start. */
+    /** Values given up, since the cluster cannot hold them, since the start. */
     public long dropped;
     /** Whether the last call to the cluster was answered. */
     public boolean clusterReachable;

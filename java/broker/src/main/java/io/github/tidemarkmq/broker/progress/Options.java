@@ -1,6 +1,7 @@
 package io.github.tidemarkmq.broker.progress;
 
 import java.util.Objects;
+import java.util.function.Supplier;
 
 /** How a broker keeps its offsets in the cluster. A plain holder; the fields have the defaults. */
 public final class Options {
@@ -16,8 +17,11 @@ public final class Options {
 
     /** The broker's name in the cluster's keys (tidemarkBroker, by default its own). Required. */
     public final String broker;
-    /** Who this is, for the claim: RocketMQ cluster and identity of the store. Required; at most 255 bytes. */
-    public final String holder;
+    /**
+     * Who this is, for the claim: RocketMQ cluster and identity of the store. Required; at most 255 bytes. Asked at each
+     * claim, since a slave may learn it late; must not block for long.
+     */
+    public final Supplier<String> holder;
     /** Take the name over from a holder that is not this one. */
     public boolean takeOver;
     /** Start without the cluster if it does not answer, and merge by maximum once it does. */
@@ -33,7 +37,8 @@ public final class Options {
     /** How many two-way commits may wait; one more is answered "not yet" at once. */
     public int maxWaiting = 100_000;
 
-    public Options(String broker, String holder) {
+    /** The defaults, for a broker. */
+    public Options(String broker, Supplier<String> holder) {
         this.broker = Objects.requireNonNull(broker, "broker");
         this.holder = Objects.requireNonNull(holder, "holder");
     }

@@ -1,6 +1,10 @@
 package io.github.tidemarkmq.broker.progress;
 
+import io.github.tidemarkmq.broker.progress.Decided.Decision;
 import io.github.tidemarkmq.client.Cluster;
+import io.github.tidemarkmq.client.Scope;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -16,8 +20,20 @@ import java.util.function.Consumer;
  * cluster's client.
  */
 public final class Progress {
+    private final Options options;
+    private final Board board;
+    private final Table table;
+    private final Waiters waiters;
+    private final Life life;
+
     /** Puts the parts together. No I/O, no thread. */
     public Progress(Options options, Cluster cluster, LogEnd log, Consumers consumers, Log lines) {
+        this.options = options;
+        this.board = new Board(new View(Role.MASTER, "", 0, 0), log, new Outbox(consumers, lines), lines);
+        this.table = new Table(board.tally);
+        this.waiters = new Waiters(options.twoWayMillis, options.maxWaiting);
+        this.life = new Life(options, cluster, board, table, waiters);
+        log.onAdvance(board.marked::logMoved);
     }
 
     /**
@@ -29,38 +45,84 @@ public final class Progress {
      * @throws StartRefused the broker must not serve; nothing was half done that the next start would not end
      */
     public void start(Role role, OffsetFile file) throws StartRefused {
-        throw new UnsupportedOperationException("not there yet");
+        life.start(role, file);
     }
 
     /**
      * Takes a commit: the key's value changes at once, and goes to the cluster behind. Never blocks. It is not taken
-     * (see {@link Decided.Decision} for why) while a reset of the key is assigned, from a connection that a moved key
-     * is closed to, of a key that another broker has claimed, where it is lower at a slave, and if it is no offset.
+     * (see {@link Decision} for why) while a reset of the key is assigned, from a connection that a moved key is closed
+     * to, of a key that another broker has claimed, where it is lower at a slave, and if it is no offset.
      *
      * @return whether it was taken. A two-way commit's Decided is called in each case, perhaps before this returns
      */
     public boolean commit(Commit commit) {
-        throw new UnsupportedOperationException("not there yet");
+        if (commit.offset() < 0 || !Queues.storable(commit.key())) {
+            return answer(commit, Decision.INVALID, false);
+        }
+        Waiter waiter = commit.decided() == null ? null : waiters.enter(commit.decided());
+        Decision d = table.with(commit.key(), k -> k.commit(commit, waiter, board));
+        boolean taken = d == null || d == Decision.DURABLE;
+        if (waiter == null) {
+            return answer(commit, d == null ? Decision.NOT_YET : d, taken); // too many wait
+        }
+        if (d != null) {
+            waiter.decide(d);
+        }
+        return taken;
+    }
+
+    private static boolean answer(Commit c, Decision d, boolean taken) {
+        if (c.decided() != null) {
+            c.decided().decided(d);
+        }
+        return taken;
     }
 
     /** What the table holds for a key, or nothing. Never blocks. While a reset is assigned: its offset. */
     public OptionalLong query(Key key) {
-        throw new UnsupportedOperationException("not there yet");
+        KeyProgress k = table.get(key);
+        return k == null ? OptionalLong.empty() : optional(k.value);
+    }
+
+    private static OptionalLong optional(long value) {
+        return value == KeyProgress.NONE ? OptionalLong.empty() : OptionalLong.of(value);
     }
 
     /** The topics that a group has offsets on. Walks the names of the table. */
     public Set<String> topics(String group) {
-        throw new UnsupportedOperationException("not there yet");
+        Set<String> out = new HashSet<>();
+        table.forEachQueues(q -> {
+            if (q.group.equals(group) && q.hasOffset()) {
+                out.add(q.topic);
+            }
+        });
+        return out;
     }
 
     /** The groups that have offsets on a topic. Walks the names of the table. */
     public Set<String> groups(String topic) {
-        throw new UnsupportedOperationException("not there yet");
+        Set<String> out = new HashSet<>();
+        table.forEachQueues(q -> {
+            if (q.topic.equals(topic) && q.hasOffset()) {
+                out.add(q.group);
+            }
+        });
+        return out;
     }
 
     /** The offsets of a group on a topic, by queue: a copy. Empty if there are none. */
     public Map<Integer, Long> queues(String topic, String group) {
-        throw new UnsupportedOperationException("not there yet");
+        Map<Integer, Long> out = new HashMap<>();
+        Queues q = table.queues(topic, group);
+        if (q != null) {
+            q.byId.forEach((id, k) -> {
+                long v = k.value;
+                if (v != KeyProgress.NONE) {
+                    out.put(id, v);
+                }
+            });
+        }
+        return out;
     }
 
     /**
@@ -69,37 +131,59 @@ public final class Progress {
      * ({@link #opened}) if it did. The callee must not block. Several reads travel together.
      */
     public void read(Key key, String client, Consumer<OptionalLong> answer) {
-        throw new UnsupportedOperationException("not there yet");
+        if (!Queues.storable(key)) {
+            answer.accept(OptionalLong.empty());
+            return;
+        }
+        Waiter waiter = waiters.enter(d -> {
+            OptionalLong v = query(key);
+            if (d == Decision.DURABLE) {
+                opened(key, client, v);
+            }
+            answer.accept(v);
+        });
+        if (waiter == null) {
+            answer.accept(query(key)); // too many wait
+            return;
+        }
+        board.reads.put(table.with(key, k -> k), waiter);
     }
 
     /** Whether a reset of the key is assigned and not yet followed; empty if not, else its offset. */
     public OptionalLong assigned(Key key) {
-        throw new UnsupportedOperationException("not there yet");
+        KeyProgress k = table.get(key);
+        return k == null ? OptionalLong.empty() : optional(k.assigned());
     }
 
     /**
      * A consumer of the key has followed the reset to this offset: it is taken over, sent as a commit of just that,
      * and commits of this connection are taken again.
      *
-     * @param client the address of the connection, as its commits have it
+     * @param client the address of the connection, as its commits have it; {@link Commit#POP} for POP
      * @return false, and nothing is done, if another offset is assigned by now, or none
      */
     public boolean followed(Key key, long offset, String client) {
-        throw new UnsupportedOperationException("not there yet");
+        KeyProgress k = table.get(key);
+        return k != null && k.followed(offset, client, board);
     }
 
     /**
-     * A query of the key was answered to this connection from {@link #query}: what it commits from now on rests on
-     * that. A key that was moved on purpose is closed to all connections that have not read it since
+     * A query of the key was answered to this connection: what it commits from now on rests on that. A key that was
+     * moved on purpose is closed to all connections that have not read it since
      * (docs/decisions/0013-slaves-of-a-broker.md).
+     *
+     * @param answered what {@link #query} gave; the connection stays closed if the table has another by now
      */
-    public void opened(Key key, String client) {
-        throw new UnsupportedOperationException("not there yet");
+    public void opened(Key key, String client, OptionalLong answered) {
+        KeyProgress k = table.get(key);
+        if (k != null) {
+            k.opened(client, answered.orElse(KeyProgress.NONE), board);
+        }
     }
 
     /** A connection is closed: what was opened to it is forgotten. */
     public void forget(String client) {
-        throw new UnsupportedOperationException("not there yet");
+        board.opened.forget(client);
     }
 
     /**
@@ -107,27 +191,30 @@ public final class Progress {
      * Nothing is done if the key has been reset otherwise since, or is lost.
      */
     public void assignAgain(Key key, long offset) {
-        throw new UnsupportedOperationException("not there yet");
+        KeyProgress k = table.get(key);
+        if (k != null) {
+            k.assignAgain(offset, board);
+        }
     }
 
     /** Removes all keys of a group at this broker. Blocks. Nothing there is no error. */
     public void removeGroup(String group) throws ActFailed {
-        throw new UnsupportedOperationException("not there yet");
+        life.acts.remove(Scope.group(group), q -> q.group.equals(group));
     }
 
     /** Removes the keys of a topic in all groups at this broker. Blocks. Nothing there is no error. */
     public void removeTopic(String topic) throws ActFailed {
-        throw new UnsupportedOperationException("not there yet");
+        life.acts.remove(Scope.topicOfAllGroups(topic), q -> q.topic.equals(topic));
     }
 
     /** Removes the keys of a group on a topic at this broker. Blocks. Nothing there is no error. */
     public void remove(String topic, String group) throws ActFailed {
-        throw new UnsupportedOperationException("not there yet");
+        life.acts.remove(Scope.topic(group, topic), q -> q.topic.equals(topic) && q.group.equals(group));
     }
 
     /** Copies what one group has on a topic (null: on all) at this broker over another's, as one act. Blocks. */
     public void cloneGroup(String from, String to, String topic) throws ActFailed {
-        throw new UnsupportedOperationException("not there yet");
+        life.acts.cloneGroup(from, to, topic);
     }
 
     /**
@@ -135,20 +222,27 @@ public final class Progress {
      * ({@link Consumers#assign}). Blocks. It is what 222 does, and what lowers offsets beyond the end of their queue.
      */
     public void assign(Map<Key, Long> targets) throws ActFailed {
-        throw new UnsupportedOperationException("not there yet");
+        if (!targets.isEmpty()) {
+            life.acts.assign(targets);
+        }
     }
 
     /** All keys with an offset, each as of some moment during the call; in no order. Blocks no commit for long. */
     public void rows(Rows rows) {
-        throw new UnsupportedOperationException("not there yet");
+        table.forEachQueues(q -> q.byId.forEach((id, k) -> {
+            long v = k.value;
+            if (v != KeyProgress.NONE) {
+                rows.row(q.topic, q.group, id, v);
+            }
+        }));
     }
 
     /**
-     * The mark to be written into the broker's file, beside the table as {@link #rows} gave it after this call;
-     * null while nothing is known of the cluster, in a file that must stay unmarked.
+     * The mark to be written into the broker's file, beside the table as {@link #rows} gives it after this call. Null:
+     * the file must not be written, since it still holds what nobody else has.
      */
     public Mark mark() {
-        throw new UnsupportedOperationException("not there yet");
+        return life.mark();
     }
 
     /**
@@ -158,22 +252,22 @@ public final class Progress {
      * @throws StartRefused the name belongs to another holder: this broker must not serve as a master
      */
     public void promote() throws StartRefused {
-        throw new UnsupportedOperationException("not there yet");
+        life.promote();
     }
 
     /** This broker is a slave from now on. Does not block. Nothing is lowered, no reset assigned from now on. */
     public void demote() {
-        throw new UnsupportedOperationException("not there yet");
+        life.demote();
     }
 
     /** How things stand. Cheap enough for each brokerStatus; walks no table. */
     public Counters counters() {
-        throw new UnsupportedOperationException("not there yet");
+        return board.counters(waiters.count(), life.hasArrived());
     }
 
     /** Waits until nothing is marked that can be sent, for the time given at most; tells whether that is so. */
     public boolean drain(long time, TimeUnit unit) {
-        throw new UnsupportedOperationException("not there yet");
+        return life.drain(time, unit);
     }
 
     /**
@@ -181,6 +275,7 @@ public final class Progress {
      * is in {@link #mark}, which still works, as {@link #query}, {@link #commit} and {@link #rows} do.
      */
     public void close(long time, TimeUnit unit) {
-        throw new UnsupportedOperationException("not there yet");
+        life.drain(time, unit);
+        life.close();
     }
 }

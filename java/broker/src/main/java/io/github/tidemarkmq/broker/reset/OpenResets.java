@@ -67,11 +67,6 @@ public final class OpenResets implements Consumers, Resets {
     }
 
     @Override
-    public void assign(Key key, long offset) {
-        assign(key, -1, offset);
-    }
-
-    /** @param before the table's value until then; negative for none */
     public void assign(Key key, long before, long offset) {
         Move move = new Move(key, before, offset, millis.getAsLong());
         Move earlier = moves.get(key);

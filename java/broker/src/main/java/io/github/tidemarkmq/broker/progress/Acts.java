@@ -1,0 +1,182 @@
+package io.github.tidemarkmq.broker.progress;
+
+import io.github.tidemarkmq.client.ActAnswer;
+import io.github.tidemarkmq.client.ActHeader;
+import io.github.tidemarkmq.client.ActRefusedException;
+import io.github.tidemarkmq.client.Cluster;
+import io.github.tidemarkmq.client.Code;
+import io.github.tidemarkmq.client.Deadline;
+import io.github.tidemarkmq.client.KeyFilter;
+import io.github.tidemarkmq.client.KeyPage;
+import io.github.tidemarkmq.client.OffsetKey;
+import io.github.tidemarkmq.client.ReadAt;
+import io.github.tidemarkmq.client.Scope;
+import io.github.tidemarkmq.client.Target;
+import io.github.tidemarkmq.client.TidemarkException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+
+/**
+ * What tools do through this broker: in the cluster first, as one act within the time of a tool, and only then here.
+ * Each carries the broker's claim, so that nothing is done through a broker that another has followed.
+ */
+final class Acts {
+    private static final int REMEMBERED = 100;
+    private static final long TOLD_MILLIS = 500;
+
+    private interface Call {
+        ActAnswer send(ActHeader act, Deadline deadline) throws TidemarkException;
+    }
+
+    private final Cluster cluster;
+    private final Options options;
+    private final Board board;
+    private final Table table;
+    private final Claims claims;
+    private final Watch watch;
+    /** Acts whose outcome is not known: the same, asked for again, is sent with the same id, and so is done once. */
+    private final Map<String, ActHeader> unknown = new LinkedHashMap<String, ActHeader>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, ActHeader> eldest) {
+            return size() > REMEMBERED;
+        }
+    };
+
+    Acts(Cluster cluster, Options options, Board board, Table table, Claims claims, Watch watch) {
+        this.cluster = cluster;
+        this.options = options;
+        this.board = board;
+        this.table = table;
+        this.claims = claims;
+        this.watch = watch;
+    }
+
+    /** Removes what the cluster has of a scope at this broker, then what the table has. */
+    void remove(Scope scope, Predicate<Queues> names) throws ActFailed {
+        act("remove " + scope, (act, d) -> cluster.remove(act, scope.ofBroker(options.broker), d));
+        for (KeyProgress k : table.select(names)) {
+            Takeover.removed(k, board);
+        }
+        board.outbox.flush(TOLD_MILLIS);
+    }
+
+    /** Copies a group's keys at this broker over another's, and reads those. Topic is null for all. */
+    void cloneGroup(String from, String to, String topic) throws ActFailed {
+        String on = topic == null ? "" : topic;
+        act("clone " + from + " " + to + " " + on, (act, d) ->
+            cluster.cloneGroup(act, from, to, on, options.broker, d));
+        KeyFilter filter = KeyFilter.ALL.broker(options.broker).group(to);
+        try {
+            take(on.isEmpty() ? filter : filter.topic(on));
+        } catch (TidemarkException e) {
+            board.lines.warn("tidemark: what was cloned to " + to + " is read within a few seconds: " + e.getMessage());
+        }
+    }
+
+    private void take(KeyFilter filter) throws TidemarkException {
+        OffsetKey after = null;
+        KeyPage page;
+        do {
+            page = cluster.listKeys(filter, after, Cluster.MAX_COMMITS, ReadAt.LINEARIZABLE, within());
+            page.states().forEach(s -> table.with(OffsetKeys.key(s.key()), k -> {
+                Takeover.follow(k, s, board);
+                return null;
+            }));
+            after = page.last();
+        } while (page.more());
+    }
+
+    /** Gives keys explicit offsets, and assigns them to their consumers. */
+    void assign(Map<Key, Long> targets) throws ActFailed {
+        List<Target> list = new ArrayList<>(targets.size());
+        targets.forEach((k, offset) -> list.add(new Target(OffsetKeys.of(k, options.broker), offset)));
+        ActAnswer a = act("reset " + targets, (act, d) -> cluster.reset(act, list, d));
+        List<KeyProgress> keys = new ArrayList<>(targets.size());
+        for (Key k : targets.keySet()) {
+            keys.add(table.with(k, p -> p));
+        }
+        try {
+            watch.follow(keys);
+        } catch (TidemarkException e) {
+            board.lines.warn("tidemark: a reset is done in the cluster, and assigned here within a few seconds: "
+                + e.getMessage());
+        }
+        board.outbox.flush(TOLD_MILLIS);
+        if (a != null && a.kept() > 0) {
+            throw new ActFailed("Of " + targets.size() + " queues " + a.kept() + " were moved by somebody else at the"
+                + " same time, and were left alone; the others are reset. Look at them, and repeat it if need be.",
+                false, null);
+        }
+    }
+
+    private Deadline within() {
+        return Deadline.after(options.actMillis, TimeUnit.MILLISECONDS);
+    }
+
+    /** Sends an act; null if there was nothing to do. */
+    private ActAnswer act(String what, Call call) throws ActFailed {
+        if (!board.view.master()) {
+            throw new ActFailed("This broker is a slave, which changes no offsets on purpose: send it to the master.",
+                false, null);
+        }
+        Deadline deadline = within();
+        ActHeader act = null;
+        try {
+            act = header(what, deadline);
+            ActAnswer a = call.send(act, deadline);
+            forget(what);
+            return a;
+        } catch (ActRefusedException e) {
+            forget(what);
+            if (e.code() == Code.NOT_FOUND) {
+                return null;
+            }
+            throw failed(e, act);
+        } catch (TidemarkException e) {
+            if (e.outcomeUnknown()) {
+                remember(what, act);
+            }
+            throw failed(e, act);
+        }
+    }
+
+    private ActHeader header(String what, Deadline deadline) throws TidemarkException {
+        synchronized (unknown) {
+            ActHeader h = unknown.get(what);
+            if (h != null) {
+                return h;
+            }
+        }
+        return ActHeader.after(claims.look(deadline).meta()).through(board.view.claim);
+    }
+
+    private void remember(String what, ActHeader act) {
+        synchronized (unknown) {
+            unknown.put(what, act);
+        }
+    }
+
+    private void forget(String what) {
+        synchronized (unknown) {
+            unknown.remove(what);
+        }
+    }
+
+    private ActFailed failed(TidemarkException e, ActHeader act) {
+        if (e.outcomeUnknown() && act != null) {
+            return new ActFailed("The cluster has not answered in time whether it is done: it may be, or may still be."
+                + " Look at the offsets, or repeat the command, which does it once (act " + act.id() + ").", true, e);
+        }
+        if (e.code() == Code.SUPERSEDED) {
+            return new ActFailed("Not done: somebody else moved the same offsets, or claimed this broker's name, at the"
+                + " same time. Look at the offsets, and repeat the command if need be.", false, e);
+        }
+        return new ActFailed("Not done, nothing has changed: " + e.getMessage() + ".", false, e);
+    }
+}

@@ -1,0 +1,180 @@
+package io.github.tidemarkmq.broker.progress;
+
+import io.github.tidemarkmq.client.ActHeader;
+import io.github.tidemarkmq.client.Cluster;
+import io.github.tidemarkmq.client.Code;
+import io.github.tidemarkmq.client.Deadline;
+import io.github.tidemarkmq.client.KeyPage;
+import io.github.tidemarkmq.client.Meta;
+import io.github.tidemarkmq.client.TidemarkException;
+import java.io.IOException;
+
+/**
+ * How a broker comes to the keys of its name, at its start, at a promotion, when the cluster is back: it settles what
+ * its file holds, claims the name as a master, and reads all keys. One at a time; nothing is sent meanwhile.
+ */
+final class Arrival {
+    private final Cluster cluster;
+    private final Options options;
+    private final Board board;
+    private final Table table;
+    private final Claims claims;
+    private final Walk walk;
+    private final Leftovers leftovers;
+    private OffsetFile file;
+    /** What the file held is in the cluster, or is not wanted: it may be written over. */
+    private volatile boolean fileSettled;
+
+    Arrival(Cluster cluster, Options options, Board board, Table table, Walk walk) {
+        this.cluster = cluster;
+        this.options = options;
+        this.board = board;
+        this.table = table;
+        this.walk = walk;
+        this.claims = new Claims(cluster, options, board.lines);
+        this.leftovers = new Leftovers(cluster, options, board.lines);
+    }
+
+    /** The file of this start; once. */
+    void file(OffsetFile f) {
+        file = f;
+        fileSettled = f.rows().isEmpty() && f.mark() == null;
+    }
+
+    boolean fileSettled() {
+        return fileSettled;
+    }
+
+    /**
+     * Comes to the keys.
+     *
+     * @throws StartRefused it must not
+     * @throws TidemarkException the cluster does not answer, or refuses; trying again is safe
+     */
+    void arrive(Deadline deadline) throws StartRefused, TidemarkException {
+        KeyPage page = claims.look(deadline);
+        String id = page.meta().clusterId();
+        if (!board.view.clusterId.isEmpty() && !board.view.clusterId.equals(id)) {
+            throw Contact.foreign(page.meta(), board.view.clusterId);
+        }
+        if (board.view.master()) {
+            arriveAsMaster(page, deadline);
+        } else {
+            arriveAsSlave(page, deadline);
+        }
+    }
+
+    private void arriveAsMaster(KeyPage page, Deadline deadline) throws StartRefused, TidemarkException {
+        claims.check(deadline);
+        FileFate fate = fileSettled ? FileFate.FOLLOW : FileFate.of(file, page, options);
+        if (!fileSettled && fate == FileFate.FOLLOW) {
+            leftovers.send(file.mark(), page.meta().clusterId(), true, deadline);
+        }
+        Claims.Claim claim = claims.take(deadline);
+        if (!claim.clusterId.equals(page.meta().clusterId())) {
+            throw Contact.foreign(claims.look(deadline).meta(), page.meta().clusterId());
+        }
+        if (fate == FileFate.IMPORT) {
+            bring(page.meta(), claim.index);
+        } else if (fate == FileFate.MERGE) {
+            load();
+        }
+        read(claim.clusterId, claim.index, fate == FileFate.IMPORT ? Long.MAX_VALUE : since(claim.clusterId));
+        if (fate == FileFate.IMPORT) {
+            verify();
+        }
+        fileSettled = true;
+    }
+
+    private void arriveAsSlave(KeyPage page, Deadline deadline) throws TidemarkException {
+        Mark mark = fileSettled ? null : file.mark();
+        leftovers.send(mark, page.meta().clusterId(), false, deadline);
+        read(page.meta().clusterId(), 0, since(page.meta().clusterId()));
+        boolean marked = mark != null && mark.clusterId.equals(page.meta().clusterId()) && mark.importId.isEmpty();
+        fileSettled |= marked || !page.states().isEmpty();
+    }
+
+    /** Imports the file. Its mark keeps the id from before the first step on, so that the next start goes on with it. */
+    private void bring(Meta base, long claim) throws StartRefused, TidemarkException {
+        Mark mark = file.mark();
+        String id = base.clusterId();
+        boolean begun = mark != null && !mark.importId.isEmpty() && mark.clusterId.equals(id);
+        ActHeader act = begun ? new ActHeader(mark.importId, mark.importBase, id, claim)
+            : ActHeader.after(base).through(claim);
+        board.lines.info("tidemark: " + file.rows().size() + " offsets of " + file.path() + " are being imported as"
+            + " broker \"" + options.broker + "\"" + (begun ? ", going on with an earlier start" : "")
+            + (file.skipped() == 0 ? "" : "; " + file.skipped() + " entries are no offsets, and are left out"));
+        try {
+            if (!begun) {
+                file.writeMarked(Mark.importing(id, options.broker, act.id(), act.base()));
+            }
+            new ImportFile(file.rows(), options.broker).send(cluster, act);
+        } catch (IOException e) {
+            throw new StartRefused("The mark of an import cannot be written to " + file.path() + ": " + e
+                + ". Nothing has been imported. See to the disk and its rights, and start again.", e);
+        } catch (TidemarkException e) {
+            throw refused(e);
+        }
+    }
+
+    private StartRefused refused(TidemarkException e) throws TidemarkException {
+        if (e.code() == Code.IMPORT_BUSY) {
+            return new StartRefused("Another import is under way in the cluster, so this broker's first one cannot"
+                + " begin. Wait for it, or end it (tidemark import --abort --execute), and start again.", e);
+        }
+        if (e.code().retriable()) {
+            throw e;
+        }
+        return new StartRefused("The cluster refuses to import " + file.path() + " (" + e.getMessage()
+            + "). See to it, and start again: the import goes on where it was.", e);
+    }
+
+    /** The file's values stand in the table, to be read and merged by maximum. */
+    void load() {
+        for (OffsetFile.Row r : file.rows()) {
+            table.with(r.key, k -> {
+                Takeover.merge(k, r.offset, board);
+                return null;
+            });
+        }
+    }
+
+    /** The index that this broker had followed to, in this life or, by its file, in the one before. */
+    private long since(String id) {
+        return board.view.clusterId.isEmpty() ? FileFate.since(file, id) : board.view.followed;
+    }
+
+    /** Reads all keys, and what changed meanwhile. */
+    private void read(String id, long claim, long since) throws TidemarkException {
+        board.update(v -> new View(v.role, id, claim, since));
+        Meta seen = walk.over(0, (k, s) -> Takeover.adopt(k, s, since, board));
+        for (KeyProgress k : walk.notMet()) {
+            Takeover.absent(k, board);
+            leave(k);
+        }
+        board.update(v -> new View(v.role, id, claim, seen.index()));
+        Meta caughtUp = walk.over(seen.index(), (k, s) -> Takeover.follow(k, s, board));
+        board.update(v -> v.followedTo(caughtUp.index()));
+    }
+
+    private void leave(KeyProgress k) {
+        if (k.bury()) {
+            table.remove(k);
+        } else {
+            k.readIfNew(board);
+        }
+    }
+
+    /** What was imported is there: nobody begins to serve on less than the file had. */
+    private void verify() throws StartRefused {
+        for (OffsetFile.Row r : file.rows()) {
+            KeyProgress k = table.get(r.key);
+            if (k == null || k.value < r.offset) {
+                throw new StartRefused("After its import " + r.key + " of " + file.path() + " is at "
+                    + (k == null || k.value < 0 ? "no offset" : String.valueOf(k.value)) + ", less than the "
+                    + r.offset + " of the file: somebody has moved it meanwhile. Look at it (tidemark group list), set"
+                    + " tidemarkUnmarkedFile=merge or =ignore, and start again.");
+            }
+        }
+    }
+}

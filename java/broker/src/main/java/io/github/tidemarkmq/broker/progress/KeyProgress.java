@@ -1,0 +1,399 @@
+package io.github.tidemarkmq.broker.progress;
+
+import io.github.tidemarkmq.broker.progress.Decided.Decision;
+
+/**
+ * One key: what queries answer, and what is to be sent. All but the value is guarded by the object's monitor; nothing
+ * blocks, calls the cluster or anybody else's code under it. What changes by consumers is here; what changes by the
+ * cluster's word is in {@link Takeover}.
+ */
+final class KeyProgress {
+    /** "No offset", in this package's numbers alone. */
+    static final long NONE = -1;
+
+    /** What may be done with a key. */
+    enum Phase {
+        /** New here: it is read before anything is sent, since nobody knows its epoch. */
+        UNREAD,
+        /** Values are taken and sent. */
+        OPEN,
+        /** An answer said that an act was missed: it is being read again. */
+        FENCED,
+        /** A reset is assigned to its consumers, and they have not followed yet. */
+        RESET,
+        /** A newer claim has taken it away: nothing is taken, nothing sent. */
+        LOST,
+        /** The cluster has it no more. */
+        GONE,
+        /** It has left the table: who holds it looks again. */
+        DEAD
+    }
+
+    final Queues of;
+    final int queue;
+    volatile long value = NONE;
+    /** The position's offset as the cluster last told it, and the epoch under which it did. */
+    long acked = NONE;
+    long epoch;
+    Phase phase = Phase.UNREAD;
+    Traffic traffic;
+    Gate gate;
+    private boolean queued;
+    private boolean reading;
+    /** The last walk over the cluster's keys that met it. Of the walking thread alone. */
+    int walk;
+
+    KeyProgress(Queues of, int queue) {
+        this.of = of;
+        this.queue = queue;
+    }
+
+    Key key() {
+        return new Key(of.topic, of.group, queue);
+    }
+
+    /**
+     * Takes a value, or not. Not of a dead key: who calls holds the monitor and has looked.
+     *
+     * @param waiter who waits for it; null for nobody
+     * @return null if it was taken and is marked; DURABLE if it was and need not be; else why it was not taken
+     */
+    synchronized Decision commit(Commit c, Waiter waiter, Board b) {
+        Decision no = refusal(c, b);
+        if (no != null) {
+            return no;
+        }
+        boolean lowers = value != NONE && c.offset() < value;
+        if (lowers && !b.view.master()) {
+            return Decision.LOWER_AT_SLAVE;
+        }
+        if (lowers) {
+            b.lowered(this, value, c);
+        }
+        value = c.offset();
+        return mark(c, lowers, waiter, b);
+    }
+
+    private Decision refusal(Commit c, Board b) {
+        switch (phase) {
+            case RESET:
+                return Decision.RESET;
+            case LOST:
+            case FENCED:
+                return closedTo(b);
+            case GONE:
+                return goneTo(c.connection(), b);
+            default:
+                return gate == null || b.opened.isOpen(gate, c.connection()) ? null : shut(c.connection(), b);
+        }
+    }
+
+    private static Decision closedTo(Board b) {
+        b.tally.closed.increment();
+        return Decision.CLOSED;
+    }
+
+    /** A removed key: after a while, and to who has read that it is gone, it is a new one. */
+    private Decision goneTo(String client, Board b) {
+        if (gate != null && System.nanoTime() - gate.opensAt < 0 && !b.opened.isOpen(gate, client)) {
+            return closedTo(b);
+        }
+        phase = Phase.UNREAD;
+        gate = null;
+        return null;
+    }
+
+    /** A value that may rest on what was before the move: a master tells its connection by a reset, once. */
+    private Decision shut(String client, Board b) {
+        if (phase != Phase.OPEN || !b.view.master() || value == NONE || !gate.tell(client)) {
+            return closedTo(b);
+        }
+        drop(b, Decision.CLOSED);
+        assign(value, b);
+        return Decision.RESET;
+    }
+
+    private Decision mark(Commit c, boolean lowers, Waiter waiter, Board b) {
+        if (traffic == null && phase == Phase.OPEN && c.offset() == acked) {
+            return Decision.DURABLE;
+        }
+        traffic(b).put(c.offset(), c.position(), lowers, b.log.durable());
+        if (waiter != null) {
+            traffic.add(waiter);
+        }
+        if (phase == Phase.UNREAD) {
+            read(b);
+        } else {
+            schedule(b, waiter != null);
+        }
+        return null;
+    }
+
+    /** Marks the value that the file had. It is sent once the key has been read, which nobody has asked for yet. */
+    void markFromFile(Board b) {
+        traffic(b).put(value, 0, false, 0);
+    }
+
+    private Traffic traffic(Board b) {
+        if (traffic == null) {
+            traffic = new Traffic();
+            b.tally.marked.increment();
+        }
+        return traffic;
+    }
+
+    /** The key is read from the cluster as soon as may be. */
+    void read(Board b) {
+        if (!reading) {
+            reading = true;
+            b.reads.put(this, null);
+        }
+    }
+
+    /** As {@link #read}, for a key that came from the file and that the cluster does not have. */
+    synchronized void readIfNew(Board b) {
+        if (phase == Phase.UNREAD) {
+            read(b);
+        }
+    }
+
+    /** It was read, or is given back by who could not. */
+    synchronized void readDone() {
+        reading = false;
+    }
+
+    /** Puts the key among those to send, if it has anything to send. */
+    void schedule(Board b, boolean soon) {
+        if (queued) {
+            if (soon && traffic != null && traffic.newestAt > b.log.durable()) {
+                b.log.want(traffic.newestAt, true);
+            }
+            return;
+        }
+        if (phase == Phase.OPEN && traffic != null && !traffic.inFlight && traffic.pending()) {
+            queued = true;
+            b.marked.put(this, traffic.sendableAt(), soon);
+        }
+    }
+
+    /** What to send now; null for nothing. The key is in flight then, until one of the four below is told. */
+    synchronized Send plan(Board b) {
+        queued = false;
+        if (phase != Phase.OPEN || traffic == null || traffic.inFlight) {
+            return null;
+        }
+        Traffic t = traffic;
+        t.settleBelow(acked, b.outbox);
+        long durable = b.log.durable();
+        if (t.unknown && t.set) {
+            return send(t.sent, t.sentSeq, true);
+        }
+        if (t.newest != NONE && t.newestAt <= durable && !(t.unknown && t.newest < t.sent)) {
+            return decide(t.newest, t.newestSeq, b);
+        }
+        if (t.unknown) {
+            return send(t.sent, t.sentSeq, false);
+        }
+        if (t.waiting != NONE && t.waitingAt <= durable) {
+            return decide(t.waiting, t.waitingSeq, b);
+        }
+        rest(b);
+        return null;
+    }
+
+    private Send decide(long offset, int seq, Board b) {
+        boolean set = traffic.lower && offset < acked && !traffic.unknown;
+        return send(offset, seq, set);
+    }
+
+    private Send send(long offset, int seq, boolean set) {
+        traffic.sent = offset;
+        traffic.sentSeq = seq;
+        traffic.set = set;
+        traffic.inFlight = true;
+        return new Send(this, traffic, offset, epoch, set, acked);
+    }
+
+    /** Nothing more to do now: the rest waits for the log, or there is none. */
+    private void rest(Board b) {
+        if (!traffic.pending()) {
+            forgetTraffic(b);
+        } else {
+            schedule(b, false);
+        }
+    }
+
+    private void forgetTraffic(Board b) {
+        if (traffic != null) {
+            traffic = null;
+            b.tally.marked.decrement();
+        }
+    }
+
+    /** The cluster has it: the position's offset is now this one. */
+    synchronized void accepted(Send s, long offset, long epochAfter, Board b) {
+        if (traffic != s.traffic) {
+            return;
+        }
+        Traffic t = traffic;
+        t.inFlight = false;
+        acked = s.set ? offset : Math.max(acked, offset);
+        epoch = s.set ? epochAfter : epoch;
+        t.settleSent(b.outbox);
+        t.lower = t.lower && t.newest != NONE && t.newest < acked;
+        settled(b);
+    }
+
+    /** After acked has changed: what it covers is marked no more, and the value is never below what others raised. */
+    void settled(Board b) {
+        if (traffic != null) {
+            traffic.settleBelow(acked, b.outbox);
+        }
+        if (traffic == null || traffic.newest == NONE) {
+            value = Math.max(value, acked);
+        }
+        if (traffic != null && !traffic.inFlight) {
+            rest(b);
+        }
+    }
+
+    /** An act was missed: it is read again, and what is marked is given up with it. */
+    synchronized void fenced(Send s, Board b) {
+        if (traffic != s.traffic) {
+            return;
+        }
+        drop(b, Decision.CLOSED);
+        phase = Phase.FENCED;
+        read(b);
+    }
+
+    /** Nobody knows whether the cluster has it. */
+    synchronized void unknown(Send s, Board b) {
+        if (traffic == s.traffic) {
+            traffic.inFlight = false;
+            traffic.unknown = true;
+            schedule(b, false);
+        }
+    }
+
+    /** The cluster does not have it, and never will by this send. */
+    synchronized void refused(Send s, Board b) {
+        if (traffic == s.traffic) {
+            traffic.inFlight = false;
+            if (!traffic.unknown) {
+                traffic.sent = NONE;
+                traffic.set = false;
+            }
+            schedule(b, false);
+        }
+    }
+
+    /** The cluster will never take it: it is given up. */
+    synchronized void impossible(Send s, Board b) {
+        if (traffic == s.traffic) {
+            b.tally.dropped.increment();
+            drop(b, Decision.INVALID);
+        }
+    }
+
+    /** Gives up what is marked; who waits is told. An answer that comes later finds nothing. */
+    void drop(Board b, Decision decision) {
+        if (traffic != null) {
+            traffic.drop(b.outbox, decision);
+            forgetTraffic(b);
+        }
+    }
+
+    /** Consumers are to go to the value, which was another before. */
+    void assign(long before, Board b) {
+        if (phase != Phase.RESET) {
+            b.tally.resetsOpen.increment();
+        }
+        phase = Phase.RESET;
+        b.tally.resetsAssigned.increment();
+        b.outbox.assign(key(), before, value);
+    }
+
+    /** No reset is assigned any more. */
+    void leaveReset(Board b) {
+        if (phase == Phase.RESET) {
+            phase = Phase.OPEN;
+            b.tally.resetsOpen.decrement();
+        }
+    }
+
+    synchronized boolean followed(long offset, String client, Board b) {
+        if (phase != Phase.RESET || value != offset) {
+            return false;
+        }
+        leaveReset(b);
+        if (gate == null) {
+            gate = new Gate(0);
+        }
+        b.opened.open(gate, client);
+        confirm(b);
+        return true;
+    }
+
+    /** Sends the value, though it raises nothing: the first commit under its epoch says that a reset was followed. */
+    void confirm(Board b) {
+        traffic(b).put(value, 0, false, 0);
+        traffic.confirm = true;
+        schedule(b, false);
+    }
+
+    synchronized boolean assignAgain(long offset, Board b) {
+        if (phase != Phase.OPEN || value == NONE || !b.view.master()) {
+            return false;
+        }
+        drop(b, Decision.RESET);
+        long before = value;
+        value = offset;
+        assign(before, b);
+        return true;
+    }
+
+    synchronized void opened(String client, long answered, Board b) {
+        if (gate != null && value == answered) {
+            b.opened.open(gate, client);
+        }
+    }
+
+    synchronized long assigned() {
+        return phase == Phase.RESET ? value : NONE;
+    }
+
+    /** Whether the cluster is said to have it. */
+    synchronized boolean isHeld() {
+        return (phase == Phase.OPEN || phase == Phase.RESET) && acked != NONE;
+    }
+
+    /** Whether a Set of our own may be under way: nothing is taken over meanwhile, its answer will tell. */
+    boolean setUnderWay() {
+        return traffic != null && traffic.set && (traffic.inFlight || traffic.unknown);
+    }
+
+    /** The value as it goes into the mark; null if the cluster has it, or what it rests on is not safe. */
+    synchronized Mark.Unsent unsent(long durable) {
+        if (phase != Phase.OPEN || traffic == null) {
+            return null;
+        }
+        long v = traffic.newest != NONE && traffic.newestAt <= durable ? traffic.newest
+            : traffic.waiting != NONE && traffic.waitingAt <= durable ? traffic.waiting : traffic.sent;
+        return v == NONE ? null : new Mark.Unsent(key(), v, epoch, acked);
+    }
+
+    /** A removed key that anybody may create anew leaves the table. The key is empty then. */
+    synchronized boolean bury() {
+        if (phase != Phase.GONE || gate != null && System.nanoTime() - gate.opensAt < 0) {
+            return false;
+        }
+        phase = Phase.DEAD;
+        return true;
+    }
+
+    @Override
+    public String toString() {
+        return key().toString();
+    }
+}

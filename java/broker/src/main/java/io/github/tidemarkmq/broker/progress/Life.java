@@ -1,0 +1,270 @@
+package io.github.tidemarkmq.broker.progress;
+
+import io.github.tidemarkmq.client.Cluster;
+import io.github.tidemarkmq.client.Code;
+import io.github.tidemarkmq.client.Deadline;
+import io.github.tidemarkmq.client.TidemarkException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Start, roles and end of {@link Progress}, and its threads: senders, the lowering, the reader, the watch, the timer of
+ * two-way commits and the outbox. They all end in {@link #close}.
+ */
+final class Life {
+    private static final int SENDERS = 2;
+    private static final long DRAIN_MILLIS = 2_000;
+    private static final long STOP_MILLIS = 6_000;
+    private static final long RETRY_MILLIS = 5_000;
+
+    private final Options options;
+    private final Board board;
+    private final Table table;
+    private final Waiters waiters;
+    private final Contact contact;
+    private final Arrival arrival;
+    private final Watch watch;
+    private final List<Thread> threads = new ArrayList<>();
+    private final List<Runnable> work = new ArrayList<>();
+    final Acts acts;
+    /** The cluster has been read in this role; guarded by arriving for writing. */
+    private volatile boolean arrived;
+    private volatile boolean foreign;
+    private volatile boolean closed;
+    private volatile OffsetFile file;
+    /** One arrival at a time, and no look of the watch meanwhile. */
+    private final Object arriving = new Object();
+
+    Life(Options options, Cluster cluster, Board board, Table table, Waiters waiters) {
+        this.options = options;
+        this.board = board;
+        this.table = table;
+        this.waiters = waiters;
+        this.contact = new Contact(board.tally, board.lines);
+        Walk walk = new Walk(cluster, options, board, table, contact);
+        Runnable other = this::otherCluster;
+        Reader reader = new Reader(cluster, options.broker, board, contact, other);
+        Lowering lowering = new Lowering(cluster, options.broker, board, contact, other);
+        this.arrival = new Arrival(cluster, options, board, table, walk);
+        this.watch = new Watch(board, table, walk, reader, options.broker);
+        this.acts = new Acts(cluster, options, board, table, new Claims(cluster, options, board.lines), watch);
+        for (int i = 0; i < SENDERS; i++) {
+            work.add(new Sender(cluster, options.broker, board, contact, lowering, other));
+        }
+        work.add(lowering);
+        work.add(reader);
+        work.add(waiters);
+        work.add(board.outbox);
+    }
+
+    void start(Role role, OffsetFile from) throws StartRefused {
+        file = from;
+        arrival.file(from);
+        board.update(v -> v.as(role));
+        for (Runnable r : work) {
+            thread(r.getClass().getSimpleName(), r);
+        }
+        try {
+            arrive();
+        } catch (TidemarkException e) {
+            alone(e);
+        } catch (StartRefused e) {
+            close();
+            throw e;
+        }
+        thread("Watch", this::watch);
+    }
+
+    private void thread(String name, Runnable r) {
+        Thread t = new Thread(r, "tidemark-" + name);
+        t.setDaemon(true);
+        threads.add(t);
+        t.start();
+    }
+
+    private void arrive() throws StartRefused, TidemarkException {
+        synchronized (arriving) {
+            arrival.arrive(Deadline.after(options.startMillis, TimeUnit.MILLISECONDS));
+            arrived = true;
+            board.marked.go();
+            board.reads.go();
+            board.lines.info("tidemark: " + board.tally.keys.sum() + " offsets of broker \"" + options.broker
+                + "\" are read from cluster " + board.view.clusterId + " at index " + board.view.followed + ", as "
+                + board.view.role);
+        }
+    }
+
+    /** The cluster does not answer at the start. */
+    private void alone(TidemarkException e) throws StartRefused {
+        String why = "The cluster cannot be read (" + e.code() + ": " + e.getMessage() + ").";
+        boolean noFile = file.rows().isEmpty() && file.mark() == null;
+        boolean unmarked = file.mark() == null && options.unmarked != Options.Unmarked.MERGE;
+        if (!options.startAlone || !e.code().retriable() || noFile || unmarked) {
+            close();
+            throw new StartRefused(why + (!options.startAlone || !e.code().retriable()
+                ? " See to it that it is up and that tidemarkEndpoints is right, and start again;"
+                    + " tidemarkWithoutCluster=start would start on the broker's own file."
+                : " The broker's own file " + file.path() + (noFile ? " is empty" : " has no mark of Tidemark")
+                    + ", so it cannot start without the cluster either."), e);
+        }
+        arrival.load();
+        board.lines.error("tidemark: STARTED WITHOUT THE CLUSTER. " + why + " The " + file.rows().size()
+            + " offsets are those of " + file.path() + ", which may be older than what consumers committed. They are"
+            + " merged by maximum once the cluster is back; until then nothing is durable beyond this host, and two-way"
+            + " commits are answered with code 2.", e);
+    }
+
+    private void watch() {
+        try {
+            while (!closed) {
+                rest(turn());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** One turn of the watch; returns how long to rest, in nanoseconds. */
+    private long turn() {
+        try {
+            if (!arrived && !foreign) {
+                arrive();
+            }
+            synchronized (arriving) {
+                return arrived ? watch.look() : TimeUnit.SECONDS.toNanos(1);
+            }
+        } catch (TidemarkException e) {
+            contact.failed(e);
+            if (e.code() == Code.FOREIGN_CLUSTER) {
+                otherCluster();
+            }
+        } catch (StartRefused e) {
+            board.lines.error("tidemark: this broker sends nothing to the cluster until this is settled: "
+                + e.getMessage(), e);
+            return TimeUnit.MILLISECONDS.toNanos(RETRY_MILLIS);
+        } catch (RuntimeException e) {
+            board.lines.error("tidemark: following the cluster failed, and is tried again", e);
+        }
+        return TimeUnit.SECONDS.toNanos(1);
+    }
+
+    private synchronized void rest(long nanos) throws InterruptedException {
+        long deadline = System.nanoTime() + nanos;
+        for (long left = nanos; left > 0 && !closed; left = deadline - System.nanoTime()) {
+            TimeUnit.NANOSECONDS.timedWait(this, left);
+        }
+    }
+
+    /** What answers is not the cluster whose epochs are held. */
+    private void otherCluster() {
+        boolean first = !foreign;
+        foreign = true;
+        if (first) {
+            table.forEach(k -> Takeover.lost(k, board));
+            board.lines.error("tidemark: another cluster than " + board.view.clusterId + " answers at tidemarkEndpoints."
+                + " Nothing is sent to it. Correct the addresses, or, if the cluster was founded anew, restart this"
+                + " broker: it says then what can be done", null);
+        }
+    }
+
+    void promote() throws StartRefused {
+        drain(DRAIN_MILLIS, TimeUnit.MILLISECONDS);
+        synchronized (arriving) {
+            still();
+            board.update(v -> v.as(Role.MASTER));
+            arrived = false;
+            try {
+                arrive();
+            } catch (TidemarkException e) {
+                contact.failed(e);
+                board.lines.warn("tidemark: promoted, but the cluster does not answer (" + e.getMessage()
+                    + "). Nothing is sent until it does and the name is claimed");
+            }
+        }
+    }
+
+    void demote() {
+        board.marked.pause();
+        board.reads.pause();
+        board.update(v -> v.as(Role.SLAVE));
+        table.forEach(k -> Takeover.demoted(k, board));
+        arrived = false;
+        synchronized (this) {
+            notifyAll();
+        }
+    }
+
+    /** Nothing is sent from now on, and what was is decided. */
+    private void still() {
+        board.marked.pause();
+        board.reads.pause();
+        try {
+            board.marked.idle(STOP_MILLIS, TimeUnit.MILLISECONDS, false);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    boolean hasArrived() {
+        return arrived;
+    }
+
+    boolean drain(long time, TimeUnit unit) {
+        try {
+            return board.marked.idle(time, unit, true) && board.outbox.flush(TimeUnit.SECONDS.toMillis(1));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    Mark mark() {
+        View v = board.view;
+        Mark before = file == null ? null : file.mark();
+        if (arrival.fileSettled() && !v.clusterId.isEmpty()) {
+            List<Mark.Unsent> unsent = new ArrayList<>();
+            table.forEach(k -> {
+                Mark.Unsent u = k.unsent(board.log.durable());
+                if (u != null) {
+                    unsent.add(u);
+                }
+            });
+            return Mark.of(v.clusterId, options.broker, v.followed, unsent);
+        }
+        boolean alone = v.clusterId.isEmpty() && !table.isEmpty();
+        return alone ? (before == null ? Mark.of("", options.broker, 0, new ArrayList<>()) : before).alone() : null;
+    }
+
+    /** Ends the threads, and waits for them. */
+    void close() {
+        closed = true;
+        contact.close();
+        board.marked.close();
+        board.reads.close();
+        synchronized (this) {
+            notifyAll();
+        }
+        waiters.close();
+        board.outbox.close();
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STOP_MILLIS);
+        for (Thread t : threads) {
+            end(t, deadline);
+        }
+    }
+
+    private void end(Thread t, long deadline) {
+        try {
+            long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+            if (left > 0) {
+                t.join(left);
+            }
+            if (t.isAlive()) {
+                t.interrupt();
+                t.join(1_000);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package io.github.tidemarkmq.broker.progress;
+
+import io.github.tidemarkmq.client.Cluster;
+import io.github.tidemarkmq.client.Code;
+import io.github.tidemarkmq.client.Deadline;
+import io.github.tidemarkmq.client.FetchAnswer;
+import io.github.tidemarkmq.client.KeyState;
+import io.github.tidemarkmq.client.OffsetKey;
+import io.github.tidemarkmq.client.ReadAt;
+import io.github.tidemarkmq.client.TidemarkException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Reads keys that are new here, were fenced, or are asked for at a slave: linearizable, many in one request. */
+final class Reader implements Runnable {
+    private static final long CALL_MILLIS = 5_000;
+
+    private final Cluster cluster;
+    private final String broker;
+    private final Board board;
+    private final Contact contact;
+    private final Runnable foreign;
+    private int failures;
+
+    Reader(Cluster cluster, String broker, Board board, Contact contact, Runnable foreign) {
+        this.cluster = cluster;
+        this.broker = broker;
+        this.board = board;
+        this.contact = contact;
+        this.foreign = foreign;
+    }
+
+    @Override
+    public void run() {
+        try {
+            List<Reads.Wish> wishes = board.reads.take(Cluster.MAX_COMMITS / 10);
+            while (wishes != null) {
+                read(wishes);
+                if (failures > 0) {
+                    contact.pause(failures);
+                }
+                wishes = board.reads.take(Cluster.MAX_COMMITS / 10);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void read(List<Reads.Wish> wishes) {
+        List<OffsetKey> keys = new ArrayList<>(wishes.size());
+        for (Reads.Wish w : wishes) {
+            keys.add(OffsetKeys.of(w.key, broker));
+        }
+        try {
+            FetchAnswer a = fetch(keys);
+            failures = 0;
+            for (int i = 0; i < wishes.size(); i++) {
+                take(wishes.get(i), a.states().get(i));
+            }
+        } catch (TidemarkException e) {
+            failed(wishes, e);
+        }
+    }
+
+    /** Reads some keys now, for who can wait. What was followed meanwhile is never newer than the answer. */
+    FetchAnswer fetch(List<OffsetKey> keys) throws TidemarkException {
+        Deadline deadline = Deadline.after(CALL_MILLIS, TimeUnit.MILLISECONDS);
+        String id = board.view.clusterId;
+        FetchAnswer a = cluster.fetch(keys, ReadAt.LINEARIZABLE, deadline);
+        while (a.meta().index() < board.view.followed && a.meta().clusterId().equals(id)) {
+            a = cluster.fetch(keys, ReadAt.LINEARIZABLE, deadline);
+        }
+        contact.answered();
+        if (!a.meta().clusterId().equals(id)) {
+            throw Contact.foreign(a.meta(), id);
+        }
+        return a;
+    }
+
+    private void take(Reads.Wish w, KeyState s) {
+        Takeover.read(w.key, s, board);
+        if (w.waiter != null) {
+            board.outbox.decide(w.waiter, Decided.Decision.DURABLE);
+        }
+    }
+
+    private void failed(List<Reads.Wish> wishes, TidemarkException e) {
+        failures++;
+        contact.failed(e);
+        if (e.code() == Code.FOREIGN_CLUSTER) {
+            foreign.run();
+        }
+        for (Reads.Wish w : wishes) {
+            if (w.waiter == null || !w.waiter.isDone()) {
+                board.reads.put(w.key, w.waiter);
+            }
+        }
+    }
+}

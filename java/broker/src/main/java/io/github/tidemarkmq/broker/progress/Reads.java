@@ -1,0 +1,57 @@
+package io.github.tidemarkmq.broker.progress;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The keys that are to be read from the cluster, in their order. Put in under the key's monitor, once until read. */
+final class Reads {
+    /** A key to be read, and who waits for it, or null. */
+    static final class Wish {
+        final KeyProgress key;
+        final Waiter waiter;
+
+        Wish(KeyProgress key, Waiter waiter) {
+            this.key = key;
+            this.waiter = waiter;
+        }
+    }
+
+    private final ArrayDeque<Wish> wishes = new ArrayDeque<>();
+    private boolean paused = true;
+    private boolean closed;
+
+    synchronized void put(KeyProgress key, Waiter waiter) {
+        wishes.add(new Wish(key, waiter));
+        notifyAll();
+    }
+
+    /** Waits for wishes and takes at most max; null once closed. */
+    synchronized List<Wish> take(int max) throws InterruptedException {
+        while (!closed && (paused || wishes.isEmpty())) {
+            wait();
+        }
+        if (closed) {
+            return null;
+        }
+        List<Wish> out = new ArrayList<>(Math.min(max, wishes.size()));
+        while (out.size() < max && !wishes.isEmpty()) {
+            out.add(wishes.poll());
+        }
+        return out;
+    }
+
+    synchronized void pause() {
+        paused = true;
+    }
+
+    synchronized void go() {
+        paused = false;
+        notifyAll();
+    }
+
+    synchronized void close() {
+        closed = true;
+        notifyAll();
+    }
+}

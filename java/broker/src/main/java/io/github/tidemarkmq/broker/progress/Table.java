@@ -1,0 +1,95 @@
+package io.github.tidemarkmq.broker.progress;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/** The keys of one broker, by topic and group, then by queue. No lock spans more than one key. */
+final class Table {
+    private final Map<Key, Queues> byNames = new ConcurrentHashMap<>();
+    private final Tally tally;
+
+    Table(Tally tally) {
+        this.tally = tally;
+    }
+
+    private static Key names(Key key) {
+        return new Key(key.topic(), key.group(), 0);
+    }
+
+    /** The queues of a topic and a group; null if there are none. */
+    Queues queues(String topic, String group) {
+        return byNames.get(new Key(topic, group, 0));
+    }
+
+    /** A key; null if it is not there. */
+    KeyProgress get(Key key) {
+        Queues q = queues(key.topic(), key.group());
+        return q == null ? null : q.byId.get(key.queue());
+    }
+
+    /** A key, made if need be. The first one of a topic and group can't get lost: it is made under the map's lock. */
+    KeyProgress at(Key key) {
+        Queues q = queues(key.topic(), key.group());
+        if (q == null) {
+            q = byNames.computeIfAbsent(names(key), k -> new Queues(k.topic(), k.group()));
+        }
+        KeyProgress p = q.byId.get(key.queue());
+        return p != null ? p : make(q, key.queue());
+    }
+
+    private KeyProgress make(Queues q, int id) {
+        return q.byId.computeIfAbsent(id, i -> {
+            tally.keys.increment();
+            return new KeyProgress(q, i);
+        });
+    }
+
+    /** Does something with a key, made if need be, under its monitor; never with one that has left the table. */
+    <T> T with(Key key, Function<KeyProgress, T> use) {
+        for (;;) {
+            KeyProgress p = at(key);
+            synchronized (p) {
+                if (p.phase != KeyProgress.Phase.DEAD) {
+                    return use.apply(p);
+                }
+            }
+            remove(p);
+        }
+    }
+
+    /** Takes a key out that nobody may use any more: see {@link KeyProgress#bury}. */
+    void remove(KeyProgress p) {
+        if (p.of.byId.remove(p.queue, p)) {
+            tally.keys.decrement();
+        }
+    }
+
+    boolean isEmpty() {
+        return byNames.isEmpty();
+    }
+
+    void forEach(Consumer<KeyProgress> each) {
+        for (Queues q : byNames.values()) {
+            q.byId.values().forEach(each);
+        }
+    }
+
+    void forEachQueues(Consumer<Queues> each) {
+        byNames.values().forEach(each);
+    }
+
+    List<KeyProgress> select(Predicate<Queues> names) {
+        List<KeyProgress> out = new ArrayList<>();
+        for (Queues q : byNames.values()) {
+            if (names.test(q)) {
+                out.addAll(q.byId.values());
+            }
+        }
+        return out;
+    }
+}

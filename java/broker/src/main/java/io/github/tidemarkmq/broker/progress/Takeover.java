@@ -1,0 +1,271 @@
+package io.github.tidemarkmq.broker.progress;
+
+import io.github.tidemarkmq.broker.progress.Decided.Decision;
+import io.github.tidemarkmq.broker.progress.KeyProgress.Phase;
+import io.github.tidemarkmq.client.KeyState;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What a key becomes by the cluster's word (docs/decisions/0013-slaves-of-a-broker.md). A key was <em>moved</em> if its
+ * own epoch is newer than what is held for it and is not the claim, or if it is pending: then the store's offset
+ * replaces the value, and nothing that consumers said before is sent. If not, the higher offset stays.
+ */
+final class Takeover {
+    /** How long a removed key can't be created anew by who has not read that it is gone. */
+    private static final long GONE_NANOS = TimeUnit.SECONDS.toNanos(15);
+
+    private Takeover() {
+    }
+
+    /** A key was read: because it is new here, because it was fenced, or since a slave's consumer asks for it. */
+    static void read(KeyProgress k, KeyState s, Board b) {
+        synchronized (k) {
+            k.readDone();
+            switch (k.phase) {
+                case UNREAD:
+                    first(k, s, b);
+                    break;
+                case FENCED:
+                    again(k, s, b);
+                    break;
+                default:
+                    follow(k, s, b);
+            }
+        }
+    }
+
+    /** A key that is new here. */
+    private static void first(KeyProgress k, KeyState s, Board b) {
+        if (lost(s, b)) {
+            lose(k, b);
+        } else if (s.exists() && moved(s, b.view.followed)) {
+            move(k, s, b);
+        } else if (!s.exists() && k.traffic == null) {
+            k.phase = Phase.GONE; // it was only asked for
+            k.gate = null;
+        } else {
+            open(k, s);
+            if (s.exists() && k.value < k.acked) {
+                k.drop(b, Decision.CLOSED);
+                k.value = k.acked;
+                k.gate = new Gate(0); // who said less is told so
+            }
+            k.settled(b);
+            k.schedule(b, false);
+        }
+    }
+
+    /** A fenced key: its own value gives way to the store's. */
+    private static void again(KeyProgress k, KeyState s, Board b) {
+        if (lost(s, b)) {
+            lose(k, b);
+        } else if (!s.exists() || moved(s, k.epoch)) {
+            move(k, s, b);
+        } else {
+            k.drop(b, Decision.CLOSED);
+            open(k, s);
+            k.value = k.acked;
+        }
+    }
+
+    /** A row of a listing, perhaps older than what an answer has told meanwhile. */
+    static void follow(KeyProgress k, KeyState s, Board b) {
+        synchronized (k) {
+            if (k.phase == Phase.UNREAD) {
+                first(k, s, b);
+            } else if (k.phase == Phase.OPEN || k.phase == Phase.RESET || k.phase == Phase.GONE) {
+                followHeld(k, s, b);
+            }
+        }
+    }
+
+    private static void followHeld(KeyProgress k, KeyState s, Board b) {
+        if (lost(s, b)) {
+            lose(k, b);
+        } else if (k.setUnderWay() || s.epoch() < k.epoch) {
+            return;
+        } else if (s.exists() && s.position().epoch() > k.epoch && moved(s, k.epoch)) {
+            move(k, s, b);
+        } else if (!s.exists()) {
+            followAbsent(k, s, b);
+        } else if (k.phase != Phase.RESET) {
+            raise(k, s, b);
+        }
+    }
+
+    /** A key that is held and is not there any more was removed; one that never was there is not. */
+    private static void followAbsent(KeyProgress k, KeyState s, Board b) {
+        if (k.acked != KeyProgress.NONE && s.position().epoch() > k.epoch) {
+            move(k, s, b);
+        }
+    }
+
+    /** Nobody moved it: the higher offset stays. With a newer epoch, by a claim, what is marked is given up. */
+    private static void raise(KeyProgress k, KeyState s, Board b) {
+        if (s.epoch() > k.epoch) {
+            k.drop(b, Decision.CLOSED);
+        }
+        boolean known = k.acked != KeyProgress.NONE && s.epoch() == k.epoch;
+        long before = known ? k.acked : KeyProgress.NONE;
+        if (k.phase == Phase.GONE) {
+            k.gate = null;
+        }
+        open(k, s);
+        k.acked = Math.max(before, k.acked);
+        k.settled(b);
+    }
+
+    /**
+     * Start and promotion: the store's word replaces whatever is held.
+     *
+     * @param since the index that the broker had followed to: what is newer was moved
+     */
+    static void adopt(KeyProgress k, KeyState s, long since, Board b) {
+        synchronized (k) {
+            if (k.phase == Phase.UNREAD) {
+                first(k, s, b);
+                return;
+            }
+            if (lost(s, b)) {
+                lose(k, b);
+                return;
+            }
+            found(k, b);
+            k.drop(b, Decision.CLOSED);
+            if (s.exists() && !moved(s, Math.max(since, k.epoch))) {
+                k.leaveReset(b);
+                open(k, s);
+                k.value = k.acked;
+            } else {
+                move(k, s, b);
+            }
+        }
+    }
+
+    /** Start and promotion: what the cluster does not have leaves the table. What the file had stays to be read. */
+    static void absent(KeyProgress k, Board b) {
+        synchronized (k) {
+            if (k.phase == Phase.UNREAD || k.phase == Phase.DEAD) {
+                return;
+            }
+            found(k, b);
+            k.drop(b, Decision.CLOSED);
+            if (k.phase == Phase.RESET) {
+                k.leaveReset(b);
+                b.outbox.release(k.key());
+            }
+            k.phase = Phase.GONE;
+            k.value = KeyProgress.NONE;
+            k.acked = KeyProgress.NONE;
+            k.gate = null;
+        }
+    }
+
+    private static void found(KeyProgress k, Board b) {
+        if (k.phase == Phase.LOST) {
+            k.phase = Phase.OPEN;
+            b.tally.lost.decrement();
+        }
+    }
+
+    private static boolean lost(KeyState s, Board b) {
+        View v = b.view;
+        return v.master() && v.claim > 0 && s.claim() > v.claim;
+    }
+
+    private static boolean moved(KeyState s, long since) {
+        long own = s.position().epoch();
+        return s.position().pending() || own > since && own != s.claim();
+    }
+
+    private static void open(KeyProgress k, KeyState s) {
+        k.phase = Phase.OPEN;
+        k.epoch = s.epoch();
+        k.acked = s.exists() ? s.position().offset() : KeyProgress.NONE;
+    }
+
+    /** It was moved on purpose: the store's word stands, and no consumer's that has not read it. */
+    private static void move(KeyProgress k, KeyState s, Board b) {
+        k.drop(b, Decision.CLOSED);
+        boolean assigned = k.phase == Phase.RESET;
+        long before = k.value;
+        k.leaveReset(b);
+        open(k, s);
+        k.value = k.acked;
+        k.gate = new Gate(s.exists() ? 0 : System.nanoTime() + GONE_NANOS);
+        if (!s.exists()) {
+            k.phase = Phase.GONE;
+        } else if (b.outbox.neverPulls(k.key())) {
+            k.gate = null;
+            k.confirm(b);
+            return;
+        } else if (s.position().pending() && b.view.master()) {
+            k.assign(before, b);
+            return;
+        }
+        if (assigned) {
+            b.outbox.release(k.key());
+        }
+    }
+
+    /** Another has claimed it. */
+    private static void lose(KeyProgress k, Board b) {
+        if (k.phase == Phase.LOST) {
+            return;
+        }
+        k.drop(b, Decision.CLOSED);
+        if (k.phase == Phase.RESET) {
+            k.leaveReset(b);
+            b.outbox.release(k.key());
+        }
+        k.phase = Phase.LOST;
+        b.tally.lost.increment();
+    }
+
+    /** What the broker's file had, to be merged by maximum once the key has been read. */
+    static void merge(KeyProgress k, long offset, Board b) {
+        if (k.phase == Phase.UNREAD && k.value < offset) {
+            k.value = offset;
+            k.markFromFile(b);
+        }
+    }
+
+    /** Removed by an act of this broker itself: gone at once. */
+    static void removed(KeyProgress k, Board b) {
+        synchronized (k) {
+            if (k.phase == Phase.LOST || k.phase == Phase.DEAD) {
+                return;
+            }
+            k.drop(b, Decision.CLOSED);
+            if (k.phase == Phase.RESET) {
+                k.leaveReset(b);
+                b.outbox.release(k.key());
+            }
+            k.phase = Phase.GONE;
+            k.value = KeyProgress.NONE;
+            k.acked = KeyProgress.NONE;
+            k.gate = new Gate(System.nanoTime() + GONE_NANOS);
+        }
+    }
+
+    /** The whole cluster is another one, or the claim is gone: whatever is held is worth nothing. */
+    static void lost(KeyProgress k, Board b) {
+        synchronized (k) {
+            if (k.phase != Phase.DEAD) {
+                lose(k, b);
+            }
+        }
+    }
+
+    /** A master becomes a slave, which neither lowers nor has resets of its own: a reset key is closed as it stands. */
+    static void demoted(KeyProgress k, Board b) {
+        synchronized (k) {
+            k.drop(b, Decision.CLOSED);
+            if (k.phase == Phase.RESET) {
+                k.leaveReset(b);
+                b.outbox.release(k.key());
+                k.gate = new Gate(0);
+            }
+        }
+    }
+}
