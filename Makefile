@@ -65,9 +65,14 @@ failover: build ## kill the leader twenty times under load, and measure the gaps
 	@$(cluster) cluster-test/failover.sh
 
 .PHONY: test
-test: lint ## lint, then all tests under the race detector, the adapters' included
+test: lint ## lint, then all tests under the race detector, the adapters' and java/'s included
 	@go test -race -timeout $(TIMEOUT) $(TESTFLAGS) ./...
 	@$(MAKE) --no-print-directory test-adapters
+	@$(MAKE) --no-print-directory test-java
+
+.PHONY: test-java
+test-java: build ## build java/ and run its tests against the nodes in bin/ (a JDK and Maven are needed)
+	@java/test.sh
 
 .PHONY: test-adapters
 test-adapters: ## the adapters' tests, against real Kafka and RocketMQ (a JDK and Maven are needed)
