@@ -37,6 +37,8 @@ environment: CLUSTER_RUN  where data, logs and pids lie (default .run/cluster)
              CLUSTER_BIN  where tidemarkd and tidemark lie (default bin)
              CLUSTER_PORT first port of n1 (default 7411), for a cluster that is made: it keeps its ports
              CLUSTER_LOG_STORE  boltdb or wal, for folders that are made (default boltdb)
+             CLUSTER_TLS  1: TLS, a token for the operator ("ops") and a policy, for a cluster that is made:
+                          what they take lies in $CLUSTER_RUN/secrets
              CLUSTER_WRAP a command put before tidemarkd, such as a tracer; %n becomes the node's name
 EOF
 }
@@ -56,6 +58,35 @@ nodes() { for i in $(seq 1 "$(size)"); do echo "n$i"; done; }
 
 node() { # checks that the argument names a node of this cluster
 	[[ ${1:-} =~ ^n[1-9]$ ]] && [ "${1#n}" -le "$(size)" ] || die "no such node: '${1:-}'; there are: $(nodes | xargs)"
+}
+
+# A cluster with TLS keeps it: its certificates, the token of "ops" and the policy
+# lie in $secrets.
+secrets=$run/secrets
+secure() { [ -e "$secrets/policy.yaml" ]; }
+show() { # what the CLI and curl show of themselves
+	! secure || export TIDEMARK_CA=$secrets/ca.crt TIDEMARK_TOKEN_FILE=$secrets/ops.token
+}
+page() { # page NODE PATH
+	if secure; then
+		curl -sS -m 1 --cacert "$secrets/ca.crt" "https://$(api "$1")$2"
+	else
+		curl -sS -m 1 "http://$(api "$1")$2"
+	fi
+}
+serves() { [ "$(page "$1" /readyz 2>/dev/null)" = ok ]; }
+
+# mint makes what a cluster with TLS needs.
+mint() {
+	local n
+	"$bin/tidemark" cert ca "$secrets" >/dev/null
+	for n in $(nodes); do
+		"$bin/tidemark" cert node "$n" 127.0.0.1 localhost --dir "$secrets" >/dev/null
+	done
+	"$bin/tidemark" token ops --out "$secrets/ops.token" | tail -n 1 >"$secrets/tokens"
+	# The file that tells that all are there comes last.
+	printf 'rules:\n  - {callers: [ops], may: [admin]}\n' >"$secrets/policy.new"
+	mv "$secrets/policy.new" "$secrets/policy.yaml"
 }
 
 endpoints() { local l=; for n in $(nodes); do l+=,$(api "$n"); done; echo "${l#,}"; }
@@ -91,6 +122,9 @@ start() {
 	[ -x "$bin/tidemarkd" ] || die "$bin/tidemarkd is missing; build it: make build"
 	mkdir -p -m 700 "$dir"
 	rm -f "$dir/pid"
+	local more=()
+	! secure || more=(--tls-cert "$secrets/$n.crt" --tls-key "$secrets/$n.key" --tls-client-ca "$secrets/ca.crt"
+		--peer-tls-ca "$secrets/ca.crt" --tokens "$secrets/tokens" --policy "$secrets/policy.yaml")
 	# The daemon writes its pid itself, so that a tracer before it is no matter.
 	(
 		exec 0</dev/null >>"$dir/log" 2>&1 9>&-
@@ -100,7 +134,7 @@ start() {
 			"$bin/tidemarkd" --name "$n" --data "$dir/data" \
 			--listen "$(api "$n")" --advertise "$(api "$n")" \
 			--peer-listen "$(peer "$n")" --peer-advertise "$(peer "$n")" \
-			--initial-cluster "$(founders)" ${CLUSTER_LOG_STORE:+--log-store "$CLUSTER_LOG_STORE"}
+			--initial-cluster "$(founders)" ${CLUSTER_LOG_STORE:+--log-store "$CLUSTER_LOG_STORE"} "${more[@]}"
 	) &
 	disown
 	for _ in $(seq 500); do
@@ -114,10 +148,10 @@ start() {
 ready() { # ready SECONDS: wait until every running node serves
 	local until=$((SECONDS + $1)) n
 	for n in $(nodes); do
-		while alive "$n" && ! curl -fsS -m 1 -o /dev/null "http://$(api "$n")/readyz" 2>/dev/null; do
+		while alive "$n" && ! serves "$n"; do
 			! fallen || return 1 # the others may wait for it in vain
 			if [ $SECONDS -ge $until ]; then
-				say "$n is not ready: $(curl -sS -m 1 "http://$(api "$n")/readyz" 2>&1 | head -n 1)"
+				say "$n is not ready: $(page "$n" /readyz 2>&1 | head -n 1)"
 				tail -n 3 "$run/$n/log" >&2
 				return 1
 			fi
@@ -147,7 +181,9 @@ up() {
 		[ "$(cat "$run/size")" = "$want" ] || die "$run holds a cluster of $(cat "$run/size") nodes; delete it first: cluster.sh clean"
 	else
 		echo "$want" >"$run/size"
+		[ -z "${CLUSTER_TLS:-}" ] || mint
 	fi
+	show
 	for n in $(nodes); do
 		rm -f "$run/$n/stopped"
 		alive "$n" || start "$n"
@@ -197,7 +233,7 @@ status() {
 	for n in $(nodes); do
 		if alive "$n"; then
 			printf '%s  pid %s  api %s  peer %s  ready: %s\n' "$n" "$(cat "$run/$n/pid")" "$(api "$n")" "$(peer "$n")" \
-				"$(curl -sS -m 1 "http://$(api "$n")/readyz" 2>&1 | head -n 1)"
+				"$(page "$n" /readyz 2>&1 | head -n 1)"
 		else
 			printf '%s  not running  (log: %s)\n' "$n" "$run/$n/log"
 		fi
@@ -214,10 +250,10 @@ stay() {
 A cluster of $(size) nodes runs. Its API addresses: $(endpoints)
 Logs: $run/n*/log. Try:
 
-  export TIDEMARK_ENDPOINTS=$(endpoints)
+  export TIDEMARK_ENDPOINTS=$(endpoints)$(! secure || echo " TIDEMARK_CA=$(rel "$secrets")/ca.crt TIDEMARK_TOKEN_FILE=$(rel "$secrets")/ops.token")
   $(rel "$bin/tidemark") cluster status
   $(rel "$bin/tidemark") import testdata/consumerOffset.json --broker broker-a --execute
-  curl -s http://$(api n2)/tidemark.v1.GroupService/List -H 'Content-Type: application/json' -d '{"limit":5}'
+  curl -s $(secure && echo "--cacert $(rel "$secrets")/ca.crt -H \"Authorization: Bearer \$(cat $(rel "$secrets")/ops.token)\" https" || echo http)://$(api n2)/tidemark.v1.GroupService/List -H 'Content-Type: application/json' -d '{"limit":5}'
 
 Ctrl-C stops all nodes cleanly. To see what they bear, in another terminal:
 cluster-test/cluster.sh kill n1, and then start n1; "status" shows how they are.
@@ -260,6 +296,7 @@ case ${1:-help} in
 help | -h | --help | clean | story) ;; # of whatever is here, or of another folder
 *) same ;;
 esac
+show
 case ${1:-help} in
 up) up "${2:-3}" && status ;;
 run) stay "${2:-3}" ;;
