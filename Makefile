@@ -45,8 +45,9 @@ build: ## build tidemarkd, tidemark and the programs of the proofs into bin/
 .PHONY: jar
 jar: ## build the jars for RocketMQ's consumers and brokers into bin/ (a JDK and Maven are needed)
 	@mkdir -p bin
-	@mvn -B -q -f java/pom.xml -pl client,consumer -DskipTests package
+	@mvn -B -q -f java/pom.xml -DskipTests package
 	@cp java/consumer/target/tidemark-consumer-*-all.jar bin/tidemark-rocketmq-consumer.jar
+	@cp java/broker/target/tidemark-broker-*-all.jar bin/tidemark-rocketmq-broker.jar
 
 .PHONY: run
 run: build ## run a cluster of three nodes until Ctrl-C (NODES=5 for five, CLUSTER_PORT=8411 for other ports)
