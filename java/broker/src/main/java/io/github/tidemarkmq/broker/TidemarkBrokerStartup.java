@@ -48,14 +48,14 @@ public final class TidemarkBrokerStartup {
     }
 
     private static void end(Release release, String sentence, Throwable cause) {
-        String line = "Tidemark: the start ends: " + sentence + ".";
-        System.err.println(line);
+        String line = "Tidemark: the start ends: " + sentence + (sentence.endsWith("?") ? "" : ".");
         if (release != null) {
             release.log().error(line, cause);
             release.flushLog();
         } else if (cause != null) {
             cause.printStackTrace();
         }
+        System.err.println(line); // last, where people look
         System.exit(REFUSED);
     }
 }
