@@ -12,21 +12,24 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
  * A cluster of real nodes on loopback: processes of the daemon that the system property {@code tidemarkd} names
  * ({@code make build} puts it into bin/), in a folder of their own. Closing it kills them.
  */
-final class TestCluster implements AutoCloseable {
+public final class TestCluster implements AutoCloseable {
     private static final int ATTEMPTS = 3;
 
     private final Path folder;
     private final List<Node> nodes = new ArrayList<>();
+    private final UnaryOperator<ClientOptions.Builder> speaking;
     private final List<String> flags;
 
-    private TestCluster(int size, String... flags) throws IOException {
+    private TestCluster(int size, UnaryOperator<ClientOptions.Builder> speaking, String... flags) throws IOException {
         this.folder = Files.createTempDirectory("tidemark-java");
+        this.speaking = speaking;
         this.flags = Arrays.asList(flags);
         List<Integer> ports = freePorts(2 * size);
         StringBuilder founders = new StringBuilder();
@@ -41,9 +44,15 @@ final class TestCluster implements AutoCloseable {
     }
 
     /** Starts a cluster and waits until it answers. */
-    static TestCluster start(int size, String... flags) throws Exception {
+    public static TestCluster start(int size) throws Exception {
+        return start(size, options -> options);
+    }
+
+    /** Starts a cluster with these flags, whose clients need these options. */
+    public static TestCluster start(int size, UnaryOperator<ClientOptions.Builder> speaking, String... flags)
+        throws Exception {
         for (int attempt = 1;; attempt++) {
-            TestCluster c = new TestCluster(size, flags);
+            TestCluster c = new TestCluster(size, speaking, flags);
             try {
                 for (Node n : c.nodes) {
                     n.start();
@@ -77,25 +86,27 @@ final class TestCluster implements AutoCloseable {
         return known && s.members().size() == nodes.size() && !s.meta().leader().isEmpty() && s.notReady().isEmpty();
     }
 
-    /** A client of all nodes, speaking as the cluster does without TLS. */
-    TidemarkClient client() throws TidemarkException {
+    /** A client of all nodes that speaks as the cluster does. */
+    public TidemarkClient client() throws TidemarkException {
         return client(ClientOptions.seeds(addresses()));
     }
 
-    private static TidemarkClient client(ClientOptions.Builder options) throws TidemarkException {
-        return TidemarkClient.open(options.build());
+    private TidemarkClient client(ClientOptions.Builder options) throws TidemarkException {
+        return TidemarkClient.open(speaking.apply(options).build());
     }
 
-    String[] addresses() {
+    /** Where its nodes listen. */
+    public String[] addresses() {
         return nodes.stream().map(Node::address).toArray(String[]::new);
     }
 
-    List<Node> nodes() {
+    /** Its nodes, running or not. */
+    public List<Node> nodes() {
         return nodes;
     }
 
     /** The node that leads, as a client is told. */
-    Node leader(Cluster client) throws TidemarkException {
+    public Node leader(Cluster client) throws TidemarkException {
         String at = client.listKeys(KeyFilter.ALL, null, 1, ReadAt.LINEARIZABLE, Deadline.after(30, TimeUnit.SECONDS))
             .meta().leader();
         return nodes.stream().filter(n -> n.address().equals(at)).findFirst()
@@ -139,7 +150,7 @@ final class TestCluster implements AutoCloseable {
     }
 
     /** One node, running or not. */
-    final class Node {
+    public final class Node {
         private final String name;
         private final int api;
         private final int peer;
@@ -152,12 +163,13 @@ final class TestCluster implements AutoCloseable {
             this.peer = peer;
         }
 
-        String address() {
+        /** Where it listens. */
+        public String address() {
             return "127.0.0.1:" + api;
         }
 
         /** Starts it, the first time or again. */
-        void start() throws IOException {
+        public void start() throws IOException {
             String program = System.getProperty("tidemarkd", "../../bin/tidemarkd");
             if (!new File(program).canExecute()) {
                 throw new IllegalStateException(program + " is missing; build it: make build");
@@ -171,7 +183,7 @@ final class TestCluster implements AutoCloseable {
         }
 
         /** kill -9. */
-        void kill() {
+        public void kill() {
             if (process != null) {
                 process.destroyForcibly();
                 try {
@@ -183,12 +195,12 @@ final class TestCluster implements AutoCloseable {
         }
 
         /** Makes it silent: its connections stay, and nothing is answered. */
-        void pause() throws Exception {
+        public void pause() throws Exception {
             signal("STOP");
         }
 
         /** Ends a pause. */
-        void resume() throws Exception {
+        public void resume() throws Exception {
             signal("CONT");
         }
 
