@@ -14,11 +14,11 @@ import (
 // Once the nodes are back, nothing is lost and nothing was skipped.
 func TestClusterAway(t *testing.T) {
 	s := newScene(t, javaparts.RocketMQ5)
+	s.topics(append(kinds[:len(kinds):len(kinds)], "late")...)
 	p := s.process(t, fleet.Java5, t.TempDir())
 	all := make(map[fleet.Kind]*consumer)
 	sent := make(map[fleet.Kind]*fleet.Record)
 	for _, k := range kinds {
-		s.topic(t, string(k))
 		sent[k] = s.sender.Produce("to-"+string(k), string(k), fleet.Load{Rate: 50, Bytes: 100})
 		all[k] = p.start(t, k, string(k), string(k)+"-1", 0)
 	}
@@ -30,8 +30,7 @@ func TestClusterAway(t *testing.T) {
 	for i := 0; i == 0 || time.Since(gone) < effort.Of(5*time.Second, time.Minute); i++ {
 		progress(t, all)
 	}
-	s.topic(t, "late")
-	s.send("late", 0, 10)
+	s.send(t, "late", 0, 10)
 	late := p.start(t, fleet.Push, "late", "late-1", 0)
 	progress(t, all)
 	if n := late.consumed().Len(); n != 0 {

@@ -14,10 +14,10 @@ import (
 // persisted, which is all but what the last persist interval brought.
 func TestConsumerKilled(t *testing.T) {
 	s := newScene(t, javaparts.RocketMQ5)
+	s.topics(kinds...)
 	dir := t.TempDir()
 	sent := make(map[fleet.Kind]*fleet.Record)
 	for _, k := range kinds {
-		s.topic(t, string(k))
 		sent[k] = s.sender.Produce("to-"+string(k), string(k), fleet.Load{Rate: 50, Bytes: 100})
 	}
 	all := make(map[fleet.Kind]*consumer)
@@ -82,13 +82,13 @@ func (m mark) check(t *testing.T, c *consumer) {
 func TestShutdown(t *testing.T) {
 	s := newScene(t, javaparts.RocketMQ5)
 	p := s.process(t, fleet.Java5, t.TempDir())
+	s.topics(fleet.Push, fleet.Orderly)
 	for _, k := range []fleet.Kind{fleet.Push, fleet.Orderly} { // a lite pull consumer commits what the poll before gave
-		s.topic(t, string(k))
-		s.send(string(k), 0, 25)
+		s.send(t, string(k), 0, 25)
 		c := p.start(t, k, string(k), string(k)+"-1", 0)
 		until(t, func() bool { return c.consumed().Len() >= 25*queues }, c.p.Said)
 		until(t, func() bool { return len(s.stored(t, c.topic)) == queues }, c.p.Said)
-		s.send(string(k), 25, 5)
+		s.send(t, string(k), 25, 30)
 		until(t, func() bool { return c.consumed().Len() >= 30*queues }, c.p.Said)
 		c.stop()
 		if got := s.stored(t, c.topic); !maps.Equal(got, each(30)) {

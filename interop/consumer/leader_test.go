@@ -16,11 +16,11 @@ var kinds = []fleet.Kind{fleet.Push, fleet.Orderly, fleet.Lite, fleet.LiteAssign
 // all offsets are at the end.
 func TestLeaderKilled(t *testing.T) {
 	s := newScene(t, javaparts.RocketMQ5)
+	s.topics(kinds...)
 	p := s.process(t, fleet.Java5, t.TempDir())
 	all := make(map[fleet.Kind]*consumer)
 	sent := make(map[fleet.Kind]*fleet.Record)
 	for _, k := range kinds {
-		s.topic(t, string(k))
 		all[k] = p.start(t, k, string(k), string(k)+"-1", 0)
 		sent[k] = s.sender.Produce("to-"+string(k), string(k), fleet.Load{Rate: 50, Bytes: 100})
 	}

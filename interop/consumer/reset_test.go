@@ -16,6 +16,7 @@ import (
 // and no reset is undone by what a consumer was doing.
 func TestReset(t *testing.T) {
 	s := newScene(t, javaparts.RocketMQ5)
+	s.topics(kinds...)
 	p := s.process(t, fleet.Java5, t.TempDir())
 	for _, k := range kinds {
 		t.Run(string(k), func(t *testing.T) {
@@ -27,8 +28,7 @@ func TestReset(t *testing.T) {
 
 func (s *scene) resets(t *testing.T, p *process, k fleet.Kind) {
 	topic := string(k)
-	s.topic(t, topic)
-	s.send(topic, 0, 60)
+	s.send(t, topic, 0, 60)
 	c := p.start(t, k, topic, topic+"-1", 0)
 	c.await(0, 0, 60)
 	s.awaitStored(t, topic, each(60))
@@ -38,7 +38,7 @@ func (s *scene) resets(t *testing.T, p *process, k fleet.Kind) {
 	s.awaitStored(t, topic, each(60))
 	c.stop()
 
-	s.send(topic, 60, 400)
+	s.send(t, topic, 60, 460)
 	c = p.start(t, k, topic, topic+"-1", pace(k))
 	began := c.consumed().Len()
 	until(t, func() bool { return c.consumed().Len() > began }, p.Said)

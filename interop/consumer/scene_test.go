@@ -72,19 +72,11 @@ func jar(tb testing.TB) string {
 	return path
 }
 
-// topic makes a topic, named as its group will be.
-func (s *scene) topic(t *testing.T, name string) {
-	t.Helper()
-	s.broker.CreateTopic(name, queues)
-	s.broker.CreateGroup(name)
-}
-
-// send sends n messages to each queue of a topic.
-func (s *scene) send(topic string, from, n int) {
-	for i := from; i < from+n; i++ {
-		for q := range queues {
-			s.broker.Send(topic, q, fmt.Appendf(nil, "%d .", i*queues+q))
-		}
+// topics makes topics, and groups of the same names.
+func (s *scene) topics(names ...fleet.Kind) {
+	for _, name := range names {
+		s.broker.CreateTopic(string(name), queues)
+		s.broker.CreateGroup(string(name))
 	}
 }
 

@@ -12,13 +12,14 @@ import (
 // again, under load: the queues go to and fro, and nothing is skipped.
 func TestTwoShare(t *testing.T) {
 	s := newScene(t, javaparts.RocketMQ5)
+	shared := []fleet.Kind{fleet.Push, fleet.Orderly, fleet.Lite}
+	s.topics(shared...)
 	dir := t.TempDir()
 	p, other := s.process(t, fleet.Java5, dir), s.process(t, fleet.Java5, dir)
-	for _, k := range []fleet.Kind{fleet.Push, fleet.Orderly, fleet.Lite} {
+	for _, k := range shared {
 		t.Run(string(k), func(t *testing.T) {
 			t.Parallel()
 			topic := string(k)
-			s.topic(t, topic)
 			sent := s.sender.Produce("to-"+topic, topic, fleet.Load{Rate: 50, Bytes: 100})
 			first := p.start(t, k, topic, topic+"-1", 0)
 			records := []*fleet.Record{first.consumed()}
