@@ -11,6 +11,7 @@ public final class ClientOptions {
     private final TlsFiles tls;
     private final String token;
     private final String tokenFile;
+    private final boolean insecureToken;
     private final String clusterId;
     private final int maxCalls;
     private final long attemptMillis;
@@ -20,6 +21,7 @@ public final class ClientOptions {
         this.tls = b.tls;
         this.token = b.token;
         this.tokenFile = b.tokenFile;
+        this.insecureToken = b.insecureToken;
         this.clusterId = b.clusterId;
         this.maxCalls = b.maxCalls;
         this.attemptMillis = b.attemptMillis;
@@ -30,7 +32,7 @@ public final class ClientOptions {
         return new Builder(Arrays.asList(addresses));
     }
 
-    List<String> seeds() {
+    List<String> addresses() {
         return seeds;
     }
 
@@ -44,6 +46,10 @@ public final class ClientOptions {
 
     String tokenFile() {
         return tokenFile;
+    }
+
+    boolean insecureToken() {
+        return insecureToken;
     }
 
     String clusterId() {
@@ -65,6 +71,7 @@ public final class ClientOptions {
         private TlsFiles tls;
         private String token = "";
         private String tokenFile = "";
+        private boolean insecureToken;
         private String clusterId = "";
         private int maxCalls = 16;
         private long attemptMillis = 2000;
@@ -88,6 +95,12 @@ public final class ClientOptions {
         /** Sends the token that this file holds, which is read again when it changes; instead of {@link #token}. */
         public Builder tokenFile(String path) {
             this.tokenFile = path;
+            return this;
+        }
+
+        /** Sends the token without TLS, too, where whoever is on the way can read it; else that is refused. */
+        public Builder insecureToken() {
+            this.insecureToken = true;
             return this;
         }
 

@@ -47,7 +47,7 @@ final class Connections implements AutoCloseable {
     /** A connection at rest that still works, or a new one. It goes back with {@link #rest} or {@link #drop}. */
     HttpConnection take(Address address, Deadline deadline) throws Failure {
         for (HttpConnection c = rested(address); c != null; c = rested(address)) {
-            if (c.usable()) {
+            if (c.identity() == dialer.identity() && c.usable()) {
                 return c;
             }
             drop(c);

@@ -7,6 +7,7 @@ import java.net.Socket;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSocketFactory;
 
 /** Opens connections. */
 final class Dialer implements AutoCloseable {
@@ -21,6 +22,11 @@ final class Dialer implements AutoCloseable {
     Dialer(Alarms alarms, Tls tls) {
         this.alarms = alarms;
         this.tls = tls;
+    }
+
+    /** What connections are opened with now; another one than that of an older connection makes that obsolete. */
+    Object identity() {
+        return tls == null ? null : tls.current();
     }
 
     /** Opens a connection within a second and the deadline; a failure says that nothing was sent. */
@@ -47,8 +53,9 @@ final class Dialer implements AutoCloseable {
             long millis = Math.max(1, end.remaining(TimeUnit.MILLISECONDS) / left);
             plain.connect(new InetSocketAddress(ip, address.port()), (int) millis);
             plain.setTcpNoDelay(true);
-            Socket socket = tls == null ? plain : tls.over(plain, address);
-            HttpConnection c = new HttpConnection(address, plain, socket);
+            Object identity = identity();
+            Socket socket = tls == null ? plain : Tls.over(plain, address, (SSLSocketFactory) identity);
+            HttpConnection c = new HttpConnection(address, plain, socket, identity);
             done = true;
             return c;
         } catch (SSLException e) {

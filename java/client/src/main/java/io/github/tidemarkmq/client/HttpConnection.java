@@ -22,6 +22,7 @@ final class HttpConnection implements Closeable {
     private final Socket socket;
     private final OutputStream out;
     private final HttpAnswer answer;
+    private final Object identity;
     private long used = System.nanoTime();
 
     /**
@@ -29,9 +30,11 @@ final class HttpConnection implements Closeable {
      *
      * @param plain the TCP socket
      * @param socket what is spoken through: the same, or TLS over it
+     * @param identity what it was opened with, {@link Dialer#identity}
      */
-    HttpConnection(Address address, Socket plain, Socket socket) throws IOException {
+    HttpConnection(Address address, Socket plain, Socket socket, Object identity) throws IOException {
         this.address = address;
+        this.identity = identity;
         this.plain = plain;
         this.socket = socket;
         this.out = new BufferedOutputStream(socket.getOutputStream());
@@ -40,6 +43,11 @@ final class HttpConnection implements Closeable {
 
     Address address() {
         return address;
+    }
+
+    /** What it was opened with. */
+    Object identity() {
+        return identity;
     }
 
     /** Sends a request: its head, its body, and what comes behind that. */

@@ -37,7 +37,9 @@ public final class TidemarkClient implements Cluster {
         check(o.clusterId().isEmpty() || o.clusterId().matches("[0-9a-f]{32}"),
             "the cluster id " + Names.quoted(o.clusterId()) + " is not 32 hexadecimal digits");
         boolean secure = secure(o);
-        List<Address> seeds = addresses(o.seeds());
+        check(secure || o.insecureToken() || o.token().isEmpty() && o.tokenFile().isEmpty(),
+            "a token is not sent without TLS, where others can read it: use https:// and TLS files, or insecureToken");
+        List<Address> seeds = addresses(o.addresses());
         TlsFiles files = o.tls() == null ? new TlsFiles("", "", "") : o.tls();
         return new TidemarkClient(o, seeds, secure ? Tls.of(files) : null, Credentials.of(o.token(), o.tokenFile()));
     }
@@ -50,9 +52,9 @@ public final class TidemarkClient implements Cluster {
 
     /** Whether TLS is spoken, with all nodes or with none. */
     private static boolean secure(ClientOptions o) throws TidemarkException {
-        long https = o.seeds().stream().filter(s -> s.startsWith("https://")).count();
-        long http = o.seeds().stream().filter(s -> s.startsWith("http://")).count();
-        check(https == 0 || https == o.seeds().size(), "some addresses begin with https:// and some do not");
+        long https = o.addresses().stream().filter(s -> s.startsWith("https://")).count();
+        long http = o.addresses().stream().filter(s -> s.startsWith("http://")).count();
+        check(https == 0 || https == o.addresses().size(), "some addresses begin with https:// and some do not");
         check(o.tls() == null || http == 0, "addresses begin with http:// though TLS files are given");
         return https > 0 || o.tls() != null;
     }

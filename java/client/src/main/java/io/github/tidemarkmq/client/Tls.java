@@ -23,7 +23,7 @@ final class Tls {
     /** Null: this client has none. */
     private final WatchedFile certificate;
     private final WatchedFile key;
-    private volatile SSLSocketFactory factory;
+    private SSLSocketFactory factory; // guarded by this
 
     private Tls(TlsFiles files) throws TidemarkException {
         ca = file(files.ca());
@@ -45,8 +45,8 @@ final class Tls {
     }
 
     /** Speaks TLS over a connected socket; the handshake is done when this returns. */
-    SSLSocket over(Socket plain, Address address) throws IOException {
-        SSLSocket s = (SSLSocket) current().createSocket(plain, address.host(), address.port(), true);
+    static SSLSocket over(Socket plain, Address address, SSLSocketFactory factory) throws IOException {
+        SSLSocket s = (SSLSocket) factory.createSocket(plain, address.host(), address.port(), true);
         SSLParameters p = s.getSSLParameters();
         p.setEndpointIdentificationAlgorithm("HTTPS");
         s.setSSLParameters(p);
@@ -55,7 +55,7 @@ final class Tls {
     }
 
     /** The factory of the files as they are. While they cannot be read or do not fit together, the one before. */
-    private synchronized SSLSocketFactory current() {
+    synchronized SSLSocketFactory current() {
         boolean changed = changed(ca) | changed(certificate) | changed(key);
         if (changed) {
             try {
