@@ -322,13 +322,19 @@ public final class ClusterOffsetManager extends ConsumerOffsetManager {
     public void decode(String json) {
     }
 
-    /** Writes the file, with the mark. Does nothing before the start has read what is there. */
+    /**
+     * Writes the file, with the mark. Does nothing before the start has read what is there, nor while the file holds
+     * what nobody else has.
+     */
     @Override
     public synchronized void persist() {
         if (!loaded) {
             return;
         }
         Mark mark = parts.progress.mark(); // before the rows: what is acknowledged meanwhile is then in both
+        if (mark == null) {
+            return;
+        }
         try {
             FileReplacement.replace(Paths.get(configFilePath()), text(mark));
         } catch (IOException e) {

@@ -73,7 +73,7 @@ public final class OffsetRequests extends InFront {
         Caller caller = Caller.oneWay(client);
         RemotingCommand response = caller.in(() -> brokers.processRequest(ctx, request));
         if (caller.asked() != null) {
-            progress.opened(caller.asked(), client, progress.query(caller.asked()));
+            progress.opened(caller.asked(), client, caller.answer());
         }
         return response;
     }
