@@ -11,21 +11,26 @@ import io.github.tidemarkmq.broker.processor.OffsetRequests;
 import io.github.tidemarkmq.broker.processor.Pulls;
 import io.github.tidemarkmq.broker.progress.Key;
 import io.github.tidemarkmq.broker.progress.Log;
-import io.github.tidemarkmq.broker.progress.LogEnd;
 import io.github.tidemarkmq.broker.progress.Options;
 import io.github.tidemarkmq.broker.progress.Progress;
-import io.github.tidemarkmq.broker.progress.Role;
 import io.github.tidemarkmq.broker.progress.StartRefused;
-import io.github.tidemarkmq.broker.reset.Nudge;
 import io.github.tidemarkmq.broker.reset.Offsets;
 import io.github.tidemarkmq.broker.reset.OpenResets;
+import io.github.tidemarkmq.broker.role.RoleWatch;
+import io.github.tidemarkmq.broker.role.StoreIdentity;
+import io.github.tidemarkmq.broker.store.BrokerQueues;
+import io.github.tidemarkmq.broker.store.CommitLogEnd;
+import io.github.tidemarkmq.broker.store.TailCheck;
+import io.github.tidemarkmq.broker.version.Hooks;
 import io.github.tidemarkmq.broker.version.Release;
 import io.github.tidemarkmq.client.Cluster;
 import io.github.tidemarkmq.client.TidemarkClient;
 import io.github.tidemarkmq.client.TidemarkException;
+import java.nio.file.Paths;
 import java.util.concurrent.TimeUnit;
 import org.apache.rocketmq.broker.BrokerController;
 import org.apache.rocketmq.broker.offset.ConsumerOffsetManager;
+import org.apache.rocketmq.common.BrokerConfig;
 import org.apache.rocketmq.remoting.netty.NettyRequestProcessor;
 
 /** What a broker on Tidemark consists of, put together, and taken apart in the right order. */
@@ -41,10 +46,13 @@ final class Parts {
     private Log log;
     private Guard guard;
     private Cluster cluster;
+    private CommitLogEnd logEnd;
     private OpenResets resets;
+    private StoreIdentity store;
     private Progress progress;
     private ClusterOffsetManager manager;
     private StateLog stateLog;
+    private RoleWatch watch;
 
     Parts(Release release, Settings settings) {
         this.release = release;
@@ -58,13 +66,21 @@ final class Parts {
         log.info("Tidemark: a broker " + release.version() + " with " + settings + ".");
         cluster = open(settings);
         guard = settings.guard() ? new Guard(log) : null;
-        resets = new OpenResets(NO_NUDGE, log);
-        Options options = new Options(settings.broker(controller.getBrokerConfig().getBrokerName()), () -> "");
-        settings.to(options);
-        progress = new Progress(options, cluster, LogEnd.NONE, resets, log);
+        logEnd = new CommitLogEnd(settings.flush(), log);
+        resets = new OpenResets(Hooks.nudge(controller, log), log);
+        store = StoreIdentity.open(Paths.get(controller.getMessageStoreConfig().getStorePathRootDir()));
+        progress = new Progress(options(controller), cluster, logEnd, resets, log);
         resets.start(following(progress));
         manager = new ClusterOffsetManager(managerParts(controller));
         return manager;
+    }
+
+    private Options options(BrokerController controller) {
+        BrokerConfig config = controller.getBrokerConfig();
+        String rocketCluster = config.getBrokerClusterName();
+        Options options = new Options(settings.broker(config.getBrokerName()), () -> rocketCluster + "/" + store.orDrawn());
+        settings.to(options);
+        return options;
     }
 
     private static Cluster open(Settings settings) throws StartRefused {
@@ -80,9 +96,9 @@ final class Parts {
         p.release = release;
         p.controller = controller;
         p.progress = progress;
-        p.logEnd = LogEnd.NONE;
+        p.logEnd = logEnd;
         p.resets = resets;
-        p.role = Role.MASTER;
+        p.role = Hooks.role(controller);
         p.log = log;
         p.guard = guard;
         return p;
@@ -113,7 +129,7 @@ final class Parts {
         for (int code : new int[] {Acts.REMOVE_GROUP, Acts.REMOVE_TOPIC, Acts.RESET, Acts.CLONE}) {
             release.front(controller, code, b -> new Acts(b, release, controller, progress), null);
         }
-        StatusLines lines = new StatusLines(progress, guard);
+        StatusLines lines = new StatusLines(progress, guard, store);
         release.front(controller, BrokerStatus.CODE, b -> new BrokerStatus(b, lines), null);
         for (int code : new int[] {BrokerConfigRequests.UPDATE, BrokerConfigRequests.GET}) {
             release.front(controller, code, BrokerConfigRequests::new, null);
@@ -121,6 +137,26 @@ final class Parts {
         stateLog = new StateLog(lines, log);
         stateLog.start();
         release.atEnd(controller, this::drain, this::close);
+        follow(controller);
+    }
+
+    /** What depends on the broker's log and role. */
+    private void follow(BrokerController controller) {
+        logEnd.start(Hooks.log(controller));
+        TailCheck tail = new TailCheck(progress::rows, progress::assign, new BrokerQueues(controller), settings.lostLog(), log);
+        watch = new RoleWatch(Hooks.role(controller), progress::promote, progress::demote, tail, Hooks.group(controller),
+            store, log);
+        // Whoever changes a role holds locks that the end of the process needs.
+        Hooks.tell(controller, watch, e -> new Thread(() -> TidemarkBrokerStartup.end(release, e), "tidemark-refused").start());
+        Hooks.beforePorts(controller, this::beforeServing);
+    }
+
+    private void beforeServing() {
+        try {
+            watch.beforeServing();
+        } catch (StartRefused e) {
+            TidemarkBrokerStartup.end(release, e);
+        }
     }
 
     private OffsetRequests offsets(NettyRequestProcessor brokers, Connections connections) {
@@ -136,22 +172,13 @@ final class Parts {
     private void close() {
         lanes.shutdownNow();
         stateLog.close();
+        watch.close();
         resets.close();
         progress.close(CLOSE_MILLIS, TimeUnit.MILLISECONDS);
+        logEnd.close();
         manager.persist();
         cluster.close();
         log.info("Tidemark: ended; " + progress.counters().marked + " offsets are in the file that the cluster does not have.");
         release.flushLog();
     }
-
-    private static final Nudge NO_NUDGE = new Nudge() {
-        @Override
-        public void nudge(Key key, long offset) {
-        }
-
-        @Override
-        public boolean carries() {
-            return false;
-        }
-    };
 }

@@ -2,6 +2,7 @@ package io.github.tidemarkmq.broker;
 
 import io.github.tidemarkmq.broker.progress.Options;
 import io.github.tidemarkmq.broker.progress.StartRefused;
+import io.github.tidemarkmq.broker.store.TailCheck;
 import io.github.tidemarkmq.client.ClientOptions;
 import io.github.tidemarkmq.client.TlsFiles;
 import java.io.IOException;
@@ -51,16 +52,13 @@ final class Settings {
     private static final Pattern ADDRESS = Pattern.compile("(https?://)?(\\[[0-9a-fA-F:.]+]|[^\\s:/\\[\\]]+):[0-9]{1,5}/?");
     private static final Pattern CLUSTER_ID = Pattern.compile("[0-9a-f]{32}");
 
-    /** What to do when more is lost of the log than a tail. */
-    enum LostLog { END, LOWER, KEEP }
-
     private final ClientOptions client;
     private final String endpoints;
     private final String broker;
     private final boolean guard;
     private final boolean startAlone;
     private final Options.Unmarked unmarked;
-    private final LostLog lostLog;
+    private final TailCheck.Policy lostLog;
     private final boolean takeOver;
     private final boolean flush;
 
@@ -73,7 +71,7 @@ final class Settings {
         this.guard = choice(p, GUARD, "false", "true").equals("true");
         this.startAlone = choice(p, WITHOUT_CLUSTER, "end", "start").equals("start");
         this.unmarked = unmarked(choice(p, UNMARKED_FILE, "end", "merge", "ignore"));
-        this.lostLog = LostLog.valueOf(choice(p, LOST_LOG, "end", "lower", "keep").toUpperCase(java.util.Locale.ROOT));
+        this.lostLog = TailCheck.Policy.valueOf(choice(p, LOST_LOG, "end", "lower", "keep").toUpperCase(java.util.Locale.ROOT));
         this.takeOver = choice(p, OTHER_HOLDER, "end", "replace").equals("replace");
         this.flush = choice(p, FLUSH, "true", "false").equals("true");
     }
@@ -200,7 +198,7 @@ final class Settings {
         return guard;
     }
 
-    LostLog lostLog() {
+    TailCheck.Policy lostLog() {
         return lostLog;
     }
 

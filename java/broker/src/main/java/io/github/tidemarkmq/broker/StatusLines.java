@@ -3,6 +3,7 @@ package io.github.tidemarkmq.broker;
 import io.github.tidemarkmq.broker.manager.Guard;
 import io.github.tidemarkmq.broker.progress.Counters;
 import io.github.tidemarkmq.broker.progress.Progress;
+import io.github.tidemarkmq.broker.role.StoreIdentity;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -12,11 +13,13 @@ import java.util.function.Supplier;
 final class StatusLines implements Supplier<Map<String, String>> {
     private final Progress progress;
     private final Guard guard;
+    private final StoreIdentity store;
 
     /** @param guard null unless guard mode is on */
-    StatusLines(Progress progress, Guard guard) {
+    StatusLines(Progress progress, Guard guard, StoreIdentity store) {
         this.progress = progress;
         this.guard = guard;
+        this.store = store;
     }
 
     @Override
@@ -27,6 +30,7 @@ final class StatusLines implements Supplier<Map<String, String>> {
         lines.put("tidemarkClusterRead", String.valueOf(c.clusterRead));
         lines.put("tidemarkCluster", c.clusterId);
         lines.put("tidemarkRole", c.role.name());
+        lines.put(StoreIdentity.LINE, store.known());
         lines.put("tidemarkClaim", String.valueOf(c.claim));
         lines.put("tidemarkKeys", String.valueOf(c.keys));
         lines.put("tidemarkMarked", String.valueOf(c.marked));
@@ -38,6 +42,7 @@ final class StatusLines implements Supplier<Map<String, String>> {
         lines.put("tidemarkFenced", String.valueOf(c.fenced));
         lines.put("tidemarkLowered", String.valueOf(c.lowered));
         lines.put("tidemarkGuarded", guard == null ? "off" : String.valueOf(guard.refused()));
+        lines.put("tidemarkClosed", String.valueOf(c.closed));
         lines.put("tidemarkLost", String.valueOf(c.lost));
         lines.put("tidemarkDropped", String.valueOf(c.dropped));
         lines.put("tidemarkResetsAssigned", String.valueOf(c.resetsAssigned));

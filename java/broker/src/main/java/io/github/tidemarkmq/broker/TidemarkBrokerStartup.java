@@ -26,7 +26,7 @@ public final class TidemarkBrokerStartup {
             release = Release.running();
             start(release, args);
         } catch (StartRefused e) {
-            end(release, e.getMessage(), e.getCause());
+            end(release, e);
         } catch (StartEnded e) {
             end(release, e.getMessage(), e.refused().getCause());
         } catch (RuntimeException | LinkageError e) {
@@ -47,8 +47,13 @@ public final class TidemarkBrokerStartup {
         BrokerStartup.start(controller);
     }
 
+    /** Ends the process of a broker that must not serve, or not as a master. Does not return. */
+    static void end(Release release, StartRefused e) {
+        end(release, e.getMessage(), e.getCause());
+    }
+
     private static void end(Release release, String sentence, Throwable cause) {
-        String line = "Tidemark: the start ends: " + sentence + (sentence.endsWith("?") ? "" : ".");
+        String line = "Tidemark: the start ends: " + sentence + (sentence.matches("(?s).*[.?]") ? "" : ".");
         if (release != null) {
             release.log().error(line, cause);
             release.flushLog();

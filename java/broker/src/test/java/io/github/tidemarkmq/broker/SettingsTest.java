@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.tidemarkmq.broker.progress.Options;
 import io.github.tidemarkmq.broker.progress.StartRefused;
+import io.github.tidemarkmq.broker.store.TailCheck;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Properties;
@@ -39,7 +40,7 @@ class SettingsTest {
         assertEquals("broker-a", s.broker("broker-a"));
         assertFalse(s.guard());
         assertTrue(s.flush());
-        assertEquals(Settings.LostLog.END, s.lostLog());
+        assertEquals(TailCheck.Policy.END, s.lostLog());
         Options o = new Options("broker-a", () -> "holder");
         s.to(o);
         assertFalse(o.startAlone);
@@ -55,7 +56,7 @@ class SettingsTest {
         assertEquals("other", s.broker("broker-a"));
         assertTrue(s.guard());
         assertFalse(s.flush());
-        assertEquals(Settings.LostLog.KEEP, s.lostLog());
+        assertEquals(TailCheck.Policy.KEEP, s.lostLog());
         Options o = new Options("other", () -> "holder");
         s.to(o);
         assertTrue(o.startAlone);

@@ -6,6 +6,8 @@ import io.github.tidemarkmq.broker.progress.Consumers;
 import io.github.tidemarkmq.broker.progress.Key;
 import io.github.tidemarkmq.broker.progress.Log;
 import io.github.tidemarkmq.broker.progress.Origin;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -16,8 +18,8 @@ import java.util.function.LongSupplier;
  * The resets that consumers have not finished following: one a key, from {@link #assign} until 15 s after it was
  * followed. The broker's own server-side reset carries them (RIP-48; a pull is answered PULL_OFFSET_MOVED, a pop starts
  * there), so that every kind of client understands; what that forgets is kept here: the commit on the back of the very
- * pull that took the reset, and values of before that come later (rocketmq.md 3.10 of RocketMQ 5.5.0: the old offset
- * stood again for up to 175 ms in five of six resets), never undo it.
+ * pull that took the reset, and values of before that come later (a broker 5.5.0 lets the old offset
+ * stand again, for up to 175 ms in five of six resets), never undo it.
  *
  * <p>All methods: any thread. One thread of its own looks once a second for resets that nobody followed.
  */
@@ -37,6 +39,7 @@ public final class OpenResets implements Consumers, Resets {
     private final Thread thread = new Thread(this::run, "tidemark-resets");
     private volatile Offsets offsets;
     private volatile boolean closed;
+    private volatile long carryAtMillis;
 
     public OpenResets(Nudge nudge, Log log) {
         this(nudge, log, () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
@@ -74,7 +77,11 @@ public final class OpenResets implements Consumers, Resets {
             move.after(earlier);
         }
         moves.put(key, move);
-        nudge.nudge(key, offset);
+        if (nudge.carries()) {
+            carryAtMillis = Long.MIN_VALUE; // at the next look, with others that come now
+        } else {
+            nudge.nudge(Collections.singletonMap(key, offset));
+        }
     }
 
     @Override
@@ -162,15 +169,10 @@ public final class OpenResets implements Consumers, Resets {
     }
 
     private void run() {
-        long carried = millis.getAsLong();
         while (!closed) {
             try {
                 Thread.sleep(1_000);
                 look();
-                if (nudge.carries() && millis.getAsLong() - carried >= CARRY_AGAIN_MILLIS) {
-                    carried = millis.getAsLong();
-                    carryAgain();
-                }
             } catch (InterruptedException e) {
                 return; // close
             } catch (RuntimeException e) {
@@ -179,24 +181,31 @@ public final class OpenResets implements Consumers, Resets {
         }
     }
 
-    /** Assigns again what was taken and not followed, and forgets what was followed long ago. */
+    /** Assigns again what was taken and not followed, forgets what was followed long ago, carries what is due. */
     void look() {
         long now = millis.getAsLong();
-        for (Map.Entry<Key, Move> e : moves.entrySet()) {
-            Move move = e.getValue();
+        for (Move move : moves.values()) {
             if (move.over(now)) {
-                moves.remove(e.getKey(), move);
+                moves.remove(move.key, move);
             } else if (move.ignored(now)) {
                 offsets.assignAgain(move.key, move.to);
             }
         }
+        if (nudge.carries() && now >= carryAtMillis) {
+            carryAtMillis = now + CARRY_AGAIN_MILLIS;
+            carry();
+        }
     }
 
-    private void carryAgain() {
+    private void carry() {
+        Map<Key, Long> waiting = new HashMap<>();
         for (Move move : moves.values()) {
             if (move.waits()) {
-                nudge.nudge(move.key, move.to);
+                waiting.put(move.key, move.to);
             }
+        }
+        if (!waiting.isEmpty()) {
+            nudge.nudge(waiting);
         }
     }
 }

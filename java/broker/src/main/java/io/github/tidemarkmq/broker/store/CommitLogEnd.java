@@ -2,6 +2,8 @@ package io.github.tidemarkmq.broker.store;
 
 import io.github.tidemarkmq.broker.progress.Log;
 import io.github.tidemarkmq.broker.progress.LogEnd;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -24,12 +26,12 @@ public final class CommitLogEnd implements LogEnd {
     /** How often otherwise: slaves come and go. */
     private static final long IDLE_MILLIS = 1_000;
 
-    private final LogView view;
     private final boolean flushes;
     private final Log log;
     private final Replication replication = new Replication(); // of the thread
     private final Thread thread = new Thread(this::run, "tidemark-log");
 
+    private volatile LogView view = NOT_OPEN;
     /** Up to where the slaves hold the log, as last looked at. */
     private volatile long replicated = Long.MAX_VALUE;
     private volatile Runnable moved = () -> { };
@@ -44,19 +46,19 @@ public final class CommitLogEnd implements LogEnd {
     private boolean closed;
 
     /**
-     * A log end over a log. No thread yet.
+     * The end of a log that is not open yet: at 0.
      *
      * @param flushes whether to flush what is wanted; if not, all waits for the broker's own flush
      */
-    public CommitLogEnd(LogView view, boolean flushes, Log log) {
-        this.view = view;
+    public CommitLogEnd(boolean flushes, Log log) {
         this.flushes = flushes;
         this.log = log;
         thread.setDaemon(true);
     }
 
-    /** Starts its thread. Call it once the message store is loaded. */
-    public void start() {
+    /** Opens it, over the log of a message store that is loaded, and starts its thread. */
+    public void start(LogView log) {
+        view = log;
         thread.start();
     }
 
@@ -177,6 +179,27 @@ public final class CommitLogEnd implements LogEnd {
         }
         return wanted > durable() ? LOOK_MILLIS : IDLE_MILLIS;
     }
+
+    private static final LogView NOT_OPEN = new LogView() {
+        @Override
+        public long written() {
+            return 0;
+        }
+
+        @Override
+        public long flushed() {
+            return 0;
+        }
+
+        @Override
+        public void flush() {
+        }
+
+        @Override
+        public List<Replica> replicas() {
+            return Collections.emptyList();
+        }
+    };
 
     private static long millis() {
         return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());

@@ -175,7 +175,7 @@ final class Release4 extends Release {
         call(LoggerFactory.getILoggerFactory(), "stop");
     }
 
-    private static Object get(Object target, Class<?> declaring, String field) {
+    static Object get(Object target, Class<?> declaring, String field) {
         try {
             return open(declaring, field).get(target);
         } catch (ReflectiveOperationException e) {

@@ -10,8 +10,10 @@ import io.github.tidemarkmq.broker.progress.Key;
 import io.github.tidemarkmq.broker.progress.Log;
 import io.github.tidemarkmq.broker.progress.Origin;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -271,6 +273,23 @@ class OpenResetsTest {
     }
 
     @Test
+    void whatIsCarriedTravelsTogetherAndAgainForThoseWhoComeLater() {
+        carrier.carries = true;
+        assign(100);
+        resets.assign(new Key("orders", "billing", 4), 500, 70);
+        assertEquals(Collections.emptyList(), carrier.nudged);
+        after(0);
+        Collections.sort(carrier.nudged);
+        assertEquals(Arrays.asList("orders@billing queue 3 100", "orders@billing queue 4 70"), carrier.nudged);
+        assertTrue(commit(A, 100));
+        after(29);
+        assertEquals(2, carrier.nudged.size());
+        after(1);
+        assertEquals("orders@billing queue 4 70", carrier.nudged.get(2));
+        assertEquals(3, carrier.nudged.size());
+    }
+
+    @Test
     void broadcastGroupsAreNeverPulled() {
         assertTrue(resets.neverPulls(new Key("orders", "billing@broadcast", 0)));
         assertFalse(resets.neverPulls(KEY));
@@ -313,8 +332,8 @@ class OpenResetsTest {
         boolean carries;
 
         @Override
-        public void nudge(Key key, long offset) {
-            nudged.add(key + " " + offset);
+        public void nudge(Map<Key, Long> resets) {
+            resets.forEach((key, offset) -> nudged.add(key + " " + offset));
         }
 
         @Override

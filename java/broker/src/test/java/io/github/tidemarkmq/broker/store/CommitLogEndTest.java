@@ -22,18 +22,18 @@ class CommitLogEndTest {
     private CommitLogEnd end;
 
     private CommitLogEnd start(boolean flushes) {
-        end = new CommitLogEnd(fake, flushes, SILENT);
+        end = new CommitLogEnd(flushes, SILENT);
         return end;
     }
 
-    private static CountDownLatch moves(CommitLogEnd end, long to) {
+    private CountDownLatch moves(CommitLogEnd opened, long to) {
         CountDownLatch moved = new CountDownLatch(1);
-        end.onAdvance(() -> {
-            if (end.durable() >= to) {
+        opened.onAdvance(() -> {
+            if (opened.durable() >= to) {
                 moved.countDown();
             }
         });
-        end.start();
+        opened.start(fake);
         return moved;
     }
 
@@ -49,9 +49,15 @@ class CommitLogEndTest {
     }
 
     @Test
+    void aLogThatIsNotOpenEndsAtZero() {
+        assertEquals(0, start(true).end());
+        assertEquals(0, end.durable());
+    }
+
+    @Test
     void whatNobodyWantsIsNotFlushed() {
         fake.written.set(100);
-        start(true).start();
+        start(true).start(fake);
         assertEquals(100, end.end());
         assertEquals(0, end.durable());
         end.close();

@@ -1,0 +1,196 @@
+package io.github.tidemarkmq.broker.role;
+
+import io.github.tidemarkmq.broker.progress.Log;
+import io.github.tidemarkmq.broker.progress.Role;
+import io.github.tidemarkmq.broker.progress.StartRefused;
+import io.github.tidemarkmq.broker.store.TailCheck;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Follows the role of the broker. What tells of a change calls {@link #changed}, which returns when what the new role
+ * demands is done: a master has claimed its name, read what the cluster has, and lowered what its log does not hold. In
+ * a controller group that is in ReplicasManager.changeToMaster, before the name servers hear of it.
+ *
+ * <p>One thread of its own, from {@link #beforeServing} to {@link #close}, does what nobody tells of: a master that was elected
+ * again while it was cut off keeps its role, but another may have claimed meanwhile, which a newer epoch of the group
+ * shows; a slave learns from its master which store it is.
+ */
+public final class RoleWatch {
+    private static final long LOOK_MILLIS = 1_000;
+    private static final long ASK_MILLIS = 10_000;
+
+    /** As {@code progress.Progress.promote}. */
+    public interface Promote {
+        void run() throws StartRefused;
+    }
+
+    /** The broker, as far as its role goes. */
+    public interface Group {
+        /** The epoch under which this broker was made the master; 0 outside of controller groups. */
+        int epoch();
+
+        /** Held while the group changes the broker's role. */
+        Object lock();
+
+        /** The address of a slave's master; null if it is not known. */
+        String master();
+
+        /** The id of the store of a broker; empty if it does not say. Blocks for seconds at most. */
+        String storeOf(String address) throws Exception;
+    }
+
+    private final Promote promote;
+    private final Runnable demote;
+    private final TailCheck tail;
+    private final Group group;
+    private final StoreIdentity store;
+    private final Log log;
+    private final Thread thread = new Thread(this::run, "tidemark-role");
+    private volatile boolean closed;
+
+    // Under this object's monitor, taken after Group.lock.
+    private Role role;
+    private int claimedEpoch;
+    private boolean serving;
+    private boolean tailDue;
+
+    /** @param role in which the broker has read the cluster */
+    public RoleWatch(Role role, Promote promote, Runnable demote, TailCheck tail, Group group, StoreIdentity store, Log log) {
+        this.role = role;
+        this.promote = promote;
+        this.demote = demote;
+        this.tail = tail;
+        this.group = group;
+        this.store = store;
+        this.log = log;
+        thread.setDaemon(true);
+    }
+
+    /** Ends its thread, and waits for it. */
+    public void close() {
+        closed = true;
+        thread.interrupt();
+        try {
+            thread.join(TimeUnit.SECONDS.toMillis(10));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The role, as last told. */
+    public synchronized Role role() {
+        return role;
+    }
+
+    /**
+     * The store has started, and nothing is served yet: a broker that is the master by its configuration looks for a
+     * lost tail of its log.
+     *
+     * @throws StartRefused the start ends
+     */
+    public synchronized void beforeServing() throws StartRefused {
+        if (role == Role.MASTER && claimedEpoch == 0) {
+            tail.atStart();
+        }
+        serving = true;
+        thread.start();
+    }
+
+    /**
+     * The broker has this role now. Blocks until that is so here too, or for a minute if the cluster does not answer.
+     *
+     * @throws StartRefused it must not be the master
+     */
+    public synchronized void changed(Role now) throws StartRefused {
+        if (now == role) {
+            return;
+        }
+        if (now == Role.SLAVE) {
+            role = now;
+            tailDue = false;
+            demote.run();
+            log.info("This broker is a slave now: it claims and lowers nothing.");
+        } else {
+            promote();
+        }
+    }
+
+    private void promote() throws StartRefused {
+        int epoch = group.epoch();
+        promote.run();
+        role = Role.MASTER;
+        claimedEpoch = epoch;
+        log.info("This broker is the master now" + (epoch == 0 ? "." : ", of epoch " + epoch + "."));
+        if (serving) {
+            lowerTail();
+        } else {
+            tail.atStart();
+        }
+    }
+
+    /** A master that serves already goes on; what can't be lowered now is lowered later. */
+    private void lowerTail() {
+        try {
+            tailDue = false;
+            tail.atPromotion();
+        } catch (StartRefused e) {
+            tailDue = true;
+            log.error("It is tried again: " + e.getMessage(), e);
+        }
+    }
+
+    private void run() {
+        long askedMillis = Long.MIN_VALUE;
+        while (!closed) {
+            try {
+                Thread.sleep(LOOK_MILLIS);
+                look();
+                long now = TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+                if (now >= askedMillis + ASK_MILLIS) {
+                    askedMillis = now;
+                    learnStore();
+                }
+            } catch (InterruptedException e) {
+                return; // close
+            } catch (StartRefused e) {
+                log.error("This broker keeps the role of the master in its group, but commits of its consumers stay in"
+                    + " its memory: " + e.getMessage(), e);
+            } catch (RuntimeException e) {
+                log.error("Looking after the role of this broker failed; it is tried again.", e);
+            }
+        }
+    }
+
+    /** Claims again for a master whose epoch has moved, and ends what a promotion could not. */
+    void look() throws StartRefused {
+        synchronized (group.lock()) {
+            synchronized (this) {
+                if (role != Role.MASTER) {
+                    return;
+                }
+                if (claimedEpoch != 0 && group.epoch() != claimedEpoch) {
+                    promote();
+                } else if (tailDue) {
+                    lowerTail();
+                }
+            }
+        }
+    }
+
+    /** Not under a lock: it asks another broker. */
+    void learnStore() {
+        String master = group.master();
+        if (role() == Role.MASTER || master == null) {
+            return;
+        }
+        try {
+            if (store.adopt(group.storeOf(master))) {
+                log.info("This slave holds the store " + store.known() + ", as its master at " + master + " does.");
+            }
+        } catch (Exception e) {
+            if (store.known().isEmpty()) {
+                log.warn("The master at " + master + " did not tell which store this slave holds; it is asked again: " + e);
+            }
+        }
+    }
+}
