@@ -45,7 +45,7 @@ final class Takeover {
             k.gate = null;
         } else {
             open(k, s);
-            if (s.exists() && k.value < k.acked) {
+            if (k.value != KeyProgress.NONE && k.value < k.acked) {
                 k.drop(b, Decision.CLOSED);
                 k.value = k.acked;
                 k.gate = new Gate(0); // who said less is told so

@@ -1,0 +1,199 @@
+package io.github.tidemarkmq.broker.progress;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.github.tidemarkmq.broker.progress.Decided.Decision;
+import io.github.tidemarkmq.client.ActHeader;
+import io.github.tidemarkmq.client.Cluster;
+import io.github.tidemarkmq.client.Deadline;
+import io.github.tidemarkmq.client.KeyFilter;
+import io.github.tidemarkmq.client.Meta;
+import io.github.tidemarkmq.client.ReadAt;
+import io.github.tidemarkmq.client.Scope;
+import io.github.tidemarkmq.client.Target;
+import io.github.tidemarkmq.client.TestCluster;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Against one real node: the ways of a commit, a start, a reset, a removal. */
+class ProgressTest {
+    private static TestCluster nodes;
+    private static Cluster cluster;
+
+    @TempDir
+    Path folder;
+
+    @BeforeAll
+    static void start() throws Exception {
+        nodes = TestCluster.start(1);
+        cluster = nodes.client();
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        cluster.close();
+        nodes.close();
+    }
+
+    private final Key key = new Key("orders", "billing", 3);
+
+    private Stand stand(TestInfo test) {
+        return new Stand(cluster, folder, test.getTestMethod().get().getName(), "C/1");
+    }
+
+    private static Deadline soon() {
+        return Deadline.after(20, TimeUnit.SECONDS);
+    }
+
+    private static ActHeader act() throws Exception {
+        Meta m = cluster.listKeys(KeyFilter.ALL, null, 1, ReadAt.LINEARIZABLE, soon()).meta();
+        return ActHeader.after(m);
+    }
+
+    @Test
+    void commitsAreDurableAndSurviveARestart(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            s.start(Role.MASTER);
+            assertEquals(OptionalLong.empty(), s.progress.query(key));
+            assertEquals(Decision.DURABLE, s.ask(key, 5, "c1"));
+            assertEquals(Decision.DURABLE, s.ask(key, 7, "c1"));
+            assertEquals(OptionalLong.of(7), s.progress.query(key));
+            assertEquals(OptionalLong.of(7), s.storedOffset(key));
+            s.kill();
+            s.start(Role.MASTER);
+            assertEquals(OptionalLong.of(7), s.progress.query(key));
+            assertEquals(Decision.DURABLE, s.ask(key, 9, "c2"));
+            assertEquals(OptionalLong.of(9), s.storedOffset(key));
+        }
+    }
+
+    @Test
+    void whatLowersIsASetAndCounted(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            s.start(Role.MASTER);
+            s.ask(key, 100, "c1");
+            assertEquals(Decision.DURABLE, s.ask(key, 40, "c1"));
+            assertEquals(OptionalLong.of(40), s.storedOffset(key));
+            assertEquals(1, s.progress.counters().lowered);
+            assertEquals(Decision.DURABLE, s.ask(key, 41, "c1"));
+            assertEquals(OptionalLong.of(41), s.storedOffset(key));
+            Stand.await("the line", () -> s.lines.stream().anyMatch(l -> l.contains("from 100 to 40 by c1")));
+        }
+    }
+
+    @Test
+    void anOperatorsResetIsAssignedAndFollowed(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            s.start(Role.MASTER);
+            s.ask(key, 100, "c1");
+            cluster.reset(act(), Collections.singletonList(new Target(OffsetKeys.of(key, s.options.broker), 10)), soon());
+            Stand.await("the reset is assigned", () -> Long.valueOf(10).equals(s.assigned.get(key)));
+            assertEquals(OptionalLong.of(10), s.progress.query(key));
+            assertEquals(Decision.RESET, s.ask(key, 101, "c1"));
+            assertTrue(s.stored(key).position().pending());
+            assertFalse(s.progress.followed(key, 11, "c1"));
+            assertTrue(s.progress.followed(key, 10, "c1"));
+            Stand.await("pending is cleared", () -> s.progress.counters().marked == 0);
+            assertFalse(s.stored(key).position().pending());
+            assertEquals(OptionalLong.of(10), s.storedOffset(key));
+            assertEquals(Decision.DURABLE, s.ask(key, 12, "c1"));
+            assertEquals(OptionalLong.of(12), s.storedOffset(key));
+            assertEquals(Decision.RESET, s.ask(key, 90, "old"), "another connection rests on what was before");
+        }
+    }
+
+    @Test
+    void aResetThroughTheBroker(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            s.start(Role.MASTER);
+            s.ask(key, 100, "c1");
+            s.progress.assign(Collections.singletonMap(key, 30L));
+            assertEquals(Long.valueOf(30), s.assigned.get(key));
+            assertEquals(OptionalLong.of(30), s.progress.query(key));
+            assertEquals(OptionalLong.of(30), s.progress.assigned(key));
+            assertEquals(OptionalLong.of(30), s.storedOffset(key));
+            s.kill();
+            s.assigned.clear();
+            s.start(Role.MASTER);
+            Stand.await("it is assigned again after a kill", () -> Long.valueOf(30).equals(s.assigned.get(key)));
+        }
+    }
+
+    @Test
+    void whatIsRemovedLeavesTheTable(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            s.start(Role.MASTER);
+            Key other = new Key("refunds", "billing", 0);
+            Key kept = new Key("orders", "search", 0);
+            s.ask(key, 100, "c1");
+            s.ask(other, 1, "c1");
+            s.ask(kept, 2, "c1");
+            cluster.remove(act(), Scope.topic("billing", "orders").ofBroker(s.options.broker), soon());
+            Stand.await("a removal by others is seen", () -> !s.progress.query(key).isPresent());
+            s.progress.removeGroup("billing");
+            assertEquals(OptionalLong.empty(), s.progress.query(other));
+            assertEquals(OptionalLong.empty(), s.storedOffset(other));
+            assertEquals(OptionalLong.of(2), s.storedOffset(kept));
+            assertEquals(Decision.CLOSED, s.ask(key, 101, "c1"));
+            s.progress.opened(key, "c1", s.progress.query(key));
+            assertEquals(Decision.DURABLE, s.ask(key, 3, "c1"));
+            assertEquals(OptionalLong.of(3), s.storedOffset(key));
+        }
+    }
+
+    @Test
+    void aCloneIsReadAtOnce(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            s.start(Role.MASTER);
+            s.ask(key, 100, "c1");
+            s.progress.cloneGroup("billing", "audit", "orders");
+            assertEquals(OptionalLong.of(100), s.progress.query(new Key("orders", "audit", 3)));
+        }
+    }
+
+    @Test
+    void theFirstStartImportsTheFile(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            s.write("\"offsetTable\":{\"orders@billing\":{0:17,3:9,},\"T@CID_RMQ_SYS_REVIVE\":{0:5}}");
+            s.start(Role.MASTER);
+            assertEquals(OptionalLong.of(9), s.progress.query(key));
+            assertEquals(OptionalLong.of(9), s.storedOffset(key));
+            assertEquals(Decision.DURABLE, s.ask(key, 10, "c1"));
+            s.persist();
+            s.kill();
+            s.start(Role.MASTER);
+            s.persistPlain();
+            s.kill();
+            StartRefused e = assertThrows(StartRefused.class, () -> s.start(Role.MASTER));
+            assertTrue(e.getMessage().contains("tidemarkUnmarkedFile=merge"), e.getMessage());
+            s.options.unmarked = Options.Unmarked.MERGE;
+            s.write("\"offsetTable\":{\"orders@billing\":{0:20,3:8}}");
+            s.start(Role.MASTER);
+            assertEquals(OptionalLong.of(10), s.progress.query(key));
+            Key q0 = new Key("orders", "billing", 0);
+            assertEquals(OptionalLong.of(20), s.progress.query(q0));
+            assertTrue(s.progress.drain(20, TimeUnit.SECONDS));
+            assertEquals(OptionalLong.of(20), s.storedOffset(q0));
+        }
+    }
+
+    @Test
+    void aDamagedFileEndsTheStart(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            Files.write(s.path, "{\"offsetTable\":{\"orders@billing\":{0:1.5}}}".getBytes("UTF-8"));
+            StartRefused e = assertThrows(StartRefused.class, () -> s.start(Role.MASTER));
+            assertTrue(e.getMessage().contains("line 1, column 37"), e.getMessage());
+        }
+    }
+}
