@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /**
@@ -36,6 +37,8 @@ final class Settings {
     static final String GUARD = "tidemarkGuard";
     /** The start without the cluster: end, or start (on the file, and merge by maximum later). */
     static final String WITHOUT_CLUSTER = "tidemarkWithoutCluster";
+    /** How long the start waits for the cluster to answer; by default 30. */
+    static final String START_SECONDS = "tidemarkStartSeconds";
     /** A file that a plain broker has written, beside a cluster that has this broker's keys: end, merge or ignore. */
     static final String UNMARKED_FILE = "tidemarkUnmarkedFile";
     /** Offsets beyond the end of their queues, more than a lost tail: end, lower, or keep. */
@@ -46,7 +49,7 @@ final class Settings {
     static final String FLUSH = "tidemarkFlush";
 
     private static final List<String> NAMES = Collections.unmodifiableList(Arrays.asList(ENDPOINTS, CLUSTER, TLS_CA,
-        TLS_CERTIFICATE, TLS_KEY, TOKEN, TOKEN_FILE, BROKER, GUARD, WITHOUT_CLUSTER, UNMARKED_FILE, LOST_LOG,
+        TLS_CERTIFICATE, TLS_KEY, TOKEN, TOKEN_FILE, BROKER, GUARD, WITHOUT_CLUSTER, START_SECONDS, UNMARKED_FILE, LOST_LOG,
         OTHER_HOLDER, FLUSH));
     private static final String PREFIX = "tidemark";
     private static final Pattern ADDRESS = Pattern.compile("(https?://)?(\\[[0-9a-fA-F:.]+]|[^\\s:/\\[\\]]+):[0-9]{1,5}/?");
@@ -57,6 +60,7 @@ final class Settings {
     private final String broker;
     private final boolean guard;
     private final boolean startAlone;
+    private final int startSeconds;
     private final Options.Unmarked unmarked;
     private final TailCheck.Policy lostLog;
     private final boolean takeOver;
@@ -70,6 +74,7 @@ final class Settings {
         this.broker = text(p, BROKER);
         this.guard = choice(p, GUARD, "false", "true").equals("true");
         this.startAlone = choice(p, WITHOUT_CLUSTER, "end", "start").equals("start");
+        this.startSeconds = seconds(p);
         this.unmarked = unmarked(choice(p, UNMARKED_FILE, "end", "merge", "ignore"));
         this.lostLog = TailCheck.Policy.valueOf(choice(p, LOST_LOG, "end", "lower", "keep").toUpperCase(java.util.Locale.ROOT));
         this.takeOver = choice(p, OTHER_HOLDER, "end", "replace").equals("replace");
@@ -174,6 +179,17 @@ final class Settings {
         return word;
     }
 
+    private static int seconds(Properties p) throws StartRefused {
+        String text = text(p, START_SECONDS);
+        if (text.isEmpty()) {
+            return 30;
+        }
+        if (!text.matches("[1-9][0-9]{0,4}")) {
+            throw new StartRefused(START_SECONDS + "=" + text + " in broker.conf: it must be a number of seconds from 1");
+        }
+        return Integer.parseInt(text);
+    }
+
     private static Options.Unmarked unmarked(String word) {
         switch (word) {
             case "merge":
@@ -209,6 +225,7 @@ final class Settings {
     /** Lays the settings over options. */
     void to(Options options) {
         options.startAlone = startAlone;
+        options.startMillis = TimeUnit.SECONDS.toMillis(startSeconds);
         options.unmarked = unmarked;
         options.takeOver = takeOver;
     }

@@ -51,7 +51,7 @@ class SettingsTest {
     @Test
     void allSet() throws StartRefused {
         Settings s = settings("tidemarkEndpoints= https://a:7411 ; [::1]:7411", "tidemarkBroker=other", "tidemarkGuard=true",
-            "tidemarkWithoutCluster=start", "tidemarkUnmarkedFile=merge", "tidemarkLostLog=keep",
+            "tidemarkWithoutCluster=start", "tidemarkStartSeconds=5", "tidemarkUnmarkedFile=merge", "tidemarkLostLog=keep",
             "tidemarkOtherHolder=replace", "tidemarkFlush=false", "tidemarkCluster=0123456789abcdef0123456789abcdef");
         assertEquals("other", s.broker("broker-a"));
         assertTrue(s.guard());
@@ -61,6 +61,7 @@ class SettingsTest {
         s.to(o);
         assertTrue(o.startAlone);
         assertTrue(o.takeOver);
+        assertEquals(5_000, o.startMillis);
         assertEquals(Options.Unmarked.MERGE, o.unmarked);
     }
 
@@ -74,6 +75,7 @@ class SettingsTest {
         refused("did you mean tidemarkGuard?", ENDPOINTS, "TidemarkGuard=true");
         refused("must be one of false, true", ENDPOINTS, "tidemarkGuard=yes");
         refused("must be one of end, merge, ignore", ENDPOINTS, "tidemarkUnmarkedFile=MERGE");
+        refused("must be a number of seconds", ENDPOINTS, "tidemarkStartSeconds=1m");
         refused("must be one of end, lower, keep", ENDPOINTS, "tidemarkLostLog=skip");
         refused("32 hexadecimal digits", ENDPOINTS, "tidemarkCluster=prod");
         refused("belong together", ENDPOINTS, "tidemarkTlsKey=" + file("key", "x"));
