@@ -123,6 +123,11 @@ bench: build ## measure a cluster on this machine, and print one table (FULL=1 t
 bench-go: ## run the Go benchmarks (BENCH=pattern, BENCHTIME=1s)
 	@go test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -timeout 2h $(TESTFLAGS) ./...
 
+.PHONY: bench-java
+bench-java: build ## measure commits of one Java process to three nodes (a JDK and Maven are needed)
+	@mvn -q -B -ntp -f java/pom.xml -pl client package -DskipTests
+	@java -Dtidemarkd=bin/tidemarkd -cp java/client/target/classes:java/client/target/test-classes io.github.tidemarkmq.client.CommitBench
+
 .PHONY: soak
 soak: build ## what takes long: tests with the durations and counts of real faults, the story thrice, kills, a trace
 	@SOAK=1 go test -timeout 4h $(TESTFLAGS) ./...
