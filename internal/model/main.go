@@ -45,7 +45,10 @@ func small(c *Config) {
 			}
 		}
 	}
-	if c.Claims {
+	switch {
+	case c.Users > 0:
+		c.Resends, c.Cap = 0, 1e6
+	case c.Claims:
 		c.Resends, c.Restarts = 0, 1
 	}
 	for i := range c.Ops {
@@ -191,6 +194,37 @@ func planted() []experiment {
 	}
 }
 
+// plantedBehind are errors of brokers with consumers behind them, each against a
+// sentence of their rule.
+func plantedBehind() []experiment {
+	by := func(f func(*Rule)) Rule { return with(Repaired(), f) }
+	narrow := func(c *Config) { c.Progress, c.Resends, c.Restarts = false, 0, 0 }
+	return []experiment{
+		{"slave: a value that waits gets the new epoch when the key is read", "slave-reads", by(func(r *Rule) { r.Restamp = true }), narrow},
+		{"slave: ... after a claim", "slave", by(func(r *Rule) { r.Restamp = true }), func(c *Config) { narrow(c); c.Ops = nil }},
+		{"slave: a fenced value is sent again with the epoch in the answer", "slave", by(func(r *Rule) { r.FenceAdopts = true }), narrow},
+		{"slave: a moved key is taken over and not closed", "slave", by(func(r *Rule) { r.NotClosed = true }), narrow},
+		{"slave: a closed key is opened once it is pending no more", "slave-2", by(func(r *Rule) { r.Forgetful = true }), narrow},
+		{"slave: of a moved key the higher offset stays", "slave-reads", by(func(r *Rule) { r.KeepsValue = true }), narrow},
+		{"slave: who has read opens the key for all", "slave-3", by(func(r *Rule) { r.OpenAll = true }), narrow},
+		{"slave: a claim closes keys", "slave", by(func(r *Rule) { r.MovedByClaim = true }), narrow},
+		{"slave: a key created under a new claim is taken for moved", "slave-absent", by(func(r *Rule) { r.CreatedCloses = true }), narrow},
+		{"slave: a late read is taken over", "slave-reads", by(func(r *Rule) { r.LateReads = true }), narrow},
+		{"slave: keys of another cluster are not closed", "slave-disaster", by(func(r *Rule) { r.ForeignOpen = true }), narrow},
+		{"slave: a value that waits at its promotion is sent under the claim", "slave-promoted", by(func(r *Rule) { r.PromoteKeeps, r.Restamp = true, true }), narrow},
+		{"slave: a promotion opens what is closed", "slave-promoted-acts", by(func(r *Rule) { r.PromoteOpens = true }), narrow},
+		{"slave: an old master takes over the epoch of the claim", "slave-old-master", by(func(r *Rule) { r.OldMasterFollows = true }), narrow},
+		{"consumer: a master believes everybody", "consumer-acts", by(func(r *Rule) { r.OpenMaster = true }), narrow},
+		{"consumer: any value of the taker shows that it has followed", "consumer", by(func(r *Rule) { r.FollowAny = true }), narrow},
+		{"consumer: the value assigned shows it, whoever sends it", "consumer-2", by(func(r *Rule) { r.FollowOther = true }), func(c *Config) { narrow(c); c.Init[0], c.Ops[0].Menu = 0, []Act{reset(0, 1)} }},
+		{"consumer: who has followed opens the key for all", "consumer-2", by(func(r *Rule) { r.OpenAll = true }), narrow},
+		{"consumer: a pull takes a reset before what was sent earlier", "consumer-twice", by(func(r *Rule) { r.PullOvertakes = true }), narrow},
+		{"consumer: values of one connection overtake one another", "consumer", by(func(r *Rule) { r.Overtaking = true }), narrow},
+		{"consumer: pending keys are not closed at a start", "consumer", by(func(r *Rule) { r.PendingOpen = true }), func(c *Config) { narrow(c); c.Restarts, c.NoFile = 1, true }},
+		{"consumer: the file's mark passes acts that nobody has followed", "consumer-acts", by(func(r *Rule) { r.MarkGoesOn = true }), func(c *Config) { narrow(c); c.Restarts = 1 }},
+	}
+}
+
 func run(e experiment, verbose bool) bool {
 	for _, n := range strings.Split(e.scenarios, ",") {
 		c := scenario(n)
@@ -219,7 +253,7 @@ func main() {
 	case "findings", "planted":
 		es := append(append(findings(), ownFindings()...), claimFindings()...)
 		if mode == "planted" {
-			es = planted()
+			es = append(planted(), plantedBehind()...)
 		}
 		caught := 0
 		var missed []string

@@ -17,6 +17,25 @@ func TestScenarioHolds(t *testing.T) {
 	}
 }
 
+// TestBrokersHold explores what consumers behind a master, and behind a slave whose
+// reads take time, can do, to its end.
+func TestBrokersHold(t *testing.T) {
+	for name, states := range map[string]int{"consumer": 28322, "slave-reads": 7046} {
+		t.Run(name, func(t *testing.T) {
+			c := scenario(name)
+			small(&c)
+			c.Ops[0].N = 1
+			r := (&Model{Config: c, Rule: Repaired()}).explore()
+			if r.Viol != "" || !r.Full {
+				t.Fatal(r)
+			}
+			if r.States != states {
+				t.Fatalf("%d states; %d when the rule was checked", r.States, states)
+			}
+		})
+	}
+}
+
 // TestPlantedErrorsAreFound shows that the promises bite: each error that is
 // planted in the rule is found, by the shortest way to it.
 func TestPlantedErrorsAreFound(t *testing.T) {
@@ -25,9 +44,13 @@ func TestPlantedErrorsAreFound(t *testing.T) {
 		"floor not moved by removal (scoped)",
 		"own: the old epoch is kept after an own Set",
 		"claim: a claim clears the mark",
+		"slave: ... after a claim",
+		"slave: a late read is taken over",
+		"slave: who has read opens the key for all",
+		"consumer: any value of the taker shows that it has followed",
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, e := range planted() {
+			for _, e := range append(planted(), plantedBehind()...) {
 				if e.name != name {
 					continue
 				}
@@ -36,8 +59,8 @@ func TestPlantedErrorsAreFound(t *testing.T) {
 					e.tweak(&c)
 				}
 				r := (&Model{Config: c, Rule: e.rule}).explore()
-				if r.Viol == "" || len(r.Trace) == 0 || len(r.Trace) > 9 {
-					t.Fatalf("not found in up to 9 steps: %s", r)
+				if r.Viol == "" || len(r.Trace) == 0 || len(r.Trace) > 11 {
+					t.Fatalf("not found in up to 11 steps: %s", r)
 				}
 				return
 			}

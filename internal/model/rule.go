@@ -32,7 +32,28 @@ type Rule struct {
 	ActClaim     bool // an act that came through an instance carries its claim, and is refused if a key of its scope has a newer one
 	ClaimIndex   bool // the answer to a claim gives the index of its own entry, also to a resend
 	PendKept     bool // an act that writes a position otherwise leaves its mark as it is
-	ActSeesClaim bool // (option) an act leaves alone what was claimed after its base
+	// Planted errors of brokers with consumers behind them.
+	FollowAny        bool // any value of the taker from the assigned one on shows that it has followed, its pull's own commit too
+	FollowOther      bool // the value assigned, from whichever consumer, shows that it has been followed
+	OpenMaster       bool // a master believes everybody
+	OpenAll          bool // who has read or followed opens the key for all
+	Restamp          bool // a value that waits gets the new epoch when the key is read
+	FenceAdopts      bool // a fenced value is sent again with the epoch in the answer
+	NotClosed        bool // a moved key is taken over and not closed
+	PendingOpen      bool // pending keys are not closed at a start or promotion
+	KeepsValue       bool // of a moved key the higher offset stays
+	MovedByClaim     bool // a claim closes keys
+	CreatedCloses    bool // a key created under a new claim is taken for moved
+	ForeignOpen      bool // keys of another cluster are taken over and not closed
+	PromoteKeeps     bool // a value that waits at a promotion is kept
+	PromoteOpens     bool // a start or promotion opens what is closed
+	MarkGoesOn       bool // the file's mark passes acts that nobody has followed
+	OldMasterFollows bool // an old master takes over the claim's epoch
+	LateReads        bool // a slave's late read opens the key, though it has followed further
+	Overtaking       bool // values of one consumer overtake one another on their way to a broker
+	PullOvertakes    bool // a pull takes a reset before what its consumer sent earlier has been taken
+	Forgetful        bool // a slave opens a closed key once it is pending no more
+	ActSeesClaim     bool // (option) an act leaves alone what was claimed after its base
 	// Planted errors.
 	AdoptFromAnswer bool // a fenced client goes on with the epoch in the answer
 	AnyReadAdopts   bool // a read for display takes over the epoch, progress kept

@@ -25,7 +25,7 @@ func named(n string, c Config, f func(*Config)) Config {
 
 // scenarios are explored completely (within Cap).
 func scenarios() []Config {
-	return slices.Concat(baseScenarios(), importScenarios(), ownScenarios(), claimScenarios())
+	return slices.Concat(baseScenarios(), importScenarios(), ownScenarios(), claimScenarios(), behindScenarios())
 }
 
 func set(k uint8, v int8) Act { return Act{Kind: aSet, T: k, Val: v} }

@@ -9,6 +9,9 @@ func (m *Model) settle(s *State, first bool) {
 		for left := 40; n.N > 0 && left > 0; left-- {
 			g := n.Net[0]
 			n.drop(0)
+			if g.Kind > mReply { // a connection that ended
+				continue
+			}
 			if g.Kind == mReply {
 				if int(g.Who) < maxC {
 					m.reply(&n, g)
@@ -20,6 +23,10 @@ func (m *Model) settle(s *State, first bool) {
 	} else {
 		n.N = 0
 		n.Net = [maxNet]Msg{}
+	}
+	if m.behind() {
+		m.settleBehind(s, n)
+		return
 	}
 	if m.Claims {
 		m.settleClaims(s, n)

@@ -12,6 +12,7 @@ const (
 	maxW   = 4
 	maxFl  = 4
 	maxG   = 2 // groups that may be claimed
+	maxU   = 2 // consumers behind brokers
 )
 
 // Pos is what is stored for a key.
@@ -81,6 +82,9 @@ const (
 	mAct
 	mPart
 	mReply
+	mValue // a consumer's 15 or its pull's commit, on the way to a broker: Who is the consumer, Key the slot, Step its place in the queue
+	mMoved // a broker's answer to the pull that took a reset
+	mRead  // a slave's read for a 14, on its way back
 )
 
 const (
@@ -138,6 +142,7 @@ type Cons struct {
 	ClaimCl  uint8 // cluster of its claim
 	Born     uint8 // ghost time of its own claim
 	Dlv      uint8 // ghost time of the read of the position that its consumer has followed
+	Slot
 }
 
 const (
@@ -149,6 +154,8 @@ const (
 	cClaim    // its claim is under way
 	cAssigned // the key is pending: a reset is assigned, the consumer has not followed yet
 	cLost     // somebody else has claimed the key
+	cMarked   // a consumer's value has come and is not sent yet
+	cTaken    // a pull took the reset that was assigned
 )
 
 const (
@@ -177,6 +184,9 @@ type Ghost struct {
 	DueID     uint8 // its number
 	Claimed   uint8 // time of the last claim of the key
 	ClaimID   uint8 // its number
+	Val       int8  // where the last act left the key; -1 removed
+	Named     uint8 // time of the last act but a claim whose scope named the key
+	Above     uint8 // bit per consumer behind a broker that was not at or below that then
 }
 
 // ActGhost is what the checks know about an act.
@@ -198,6 +208,8 @@ type State struct {
 	G        [maxK]Ghost
 	A        [maxA]ActGhost
 	NA       uint8
+	U        [maxU]User
+	NU       uint8
 	Net      [maxNet]Msg
 	N        uint8
 	Resends  uint8
@@ -205,6 +217,8 @@ type State struct {
 	Snaps    uint8
 	Looks    uint8
 	Disaster uint8
+	Promotes uint8
+	Demotes  uint8
 	viol     string
 }
 
@@ -252,6 +266,8 @@ func (s *State) idxFields(f func(*uint8)) {
 		f(&s.C[i].Idx)
 		f(&s.C[i].Claim)
 		f(&s.C[i].Base)
+		f(&s.C[i].MEp)
+		f(&s.C[i].Held)
 	}
 	for i := range s.O {
 		f(&s.O[i].M.Ep)
@@ -296,6 +312,12 @@ func (s *State) ghostFields(f func(*uint8)) {
 		f(&s.C[i].ReadAt)
 		f(&s.C[i].Born)
 		f(&s.C[i].Dlv)
+		f(&s.C[i].MStarted)
+		f(&s.C[i].Rests)
+		f(&s.C[i].MBorn)
+	}
+	for u := range s.U {
+		f(&s.U[u].Basis)
 	}
 	for k := range s.G {
 		f(&s.G[k].LastAct)
@@ -303,6 +325,7 @@ func (s *State) ghostFields(f func(*uint8)) {
 		f(&s.G[k].Moved)
 		f(&s.G[k].DueAt)
 		f(&s.G[k].Claimed)
+		f(&s.G[k].Named)
 	}
 	for i := range s.O {
 		f(&s.O[i].M.Started)
@@ -392,6 +415,9 @@ func (s *State) encodeRest(b []byte) []byte {
 	b = append(b, s.Now, s.NA, s.N, s.Resends, s.Restarts, s.Snaps, s.Looks, s.Disaster)
 	for _, c := range s.C {
 		b = append(b, c.Phase, c.Ep, c.Cl, uint8(c.Mem), b2u(c.ReadNone)|b2u(c.Maybe)<<1|b2u(c.Lazy)<<2|b2u(c.Applied)<<3, c.Sends, c.Left, c.Started, c.ReadAt, c.Idx, uint8(c.Off), uint8(c.Val), c.Act, c.SetLeft, c.Why, c.Claim, c.Base, c.ClaimCl, c.Born, c.Dlv)
+	}
+	if s.NU > 0 {
+		b = s.encodeBehind(b)
 	}
 	for i := range s.O {
 		o := &s.O[i]

@@ -17,6 +17,13 @@ func (m *Model) initial() State {
 	for i := range m.Ops {
 		s.O[i].Left = m.Ops[i].N
 	}
+	for i := range m.Cons {
+		s.C[i].Master, s.C[i].HasHeld = m.behind() && !m.Slave[i], m.behind() && !m.NoFile
+	}
+	for u := range m.Users {
+		s.U[u].Left, s.U[u].Reads = m.Commits, m.Reads
+	}
+	s.NU, s.Promotes, s.Demotes = uint8(m.Users), m.Config.Promotes, m.Config.Demotes
 	s.Resends, s.Restarts, s.Snaps, s.Looks, s.Disaster = m.Resends, m.Restarts, m.Snaps, m.Looks, m.Config.Disaster
 	return s
 }
@@ -93,6 +100,10 @@ func (m *Model) reply(s *State, r Msg) {
 	if int(r.Who) < maxC {
 		c := &s.C[r.Who]
 		s.forget(r.Who, false)
+		if m.behind() {
+			m.slotReply(s, int(r.Who), r)
+			return
+		}
 		if r.AK == aSet {
 			m.ownReply(s, r)
 			return

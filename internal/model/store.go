@@ -73,7 +73,7 @@ func (m *Model) moveFloor(s *State, scope uint8) {
 func (m *Model) scoped(s *State, in func(k int) bool) {
 	for k := 0; k < m.NK; k++ {
 		if in(k) {
-			s.G[k].LastScope = s.Now
+			s.G[k].LastScope, s.G[k].Named = s.Now, s.Now
 		}
 	}
 }
@@ -115,6 +115,8 @@ func (m *Model) touch(s *State, g *Msg, k int, has bool, off int8) {
 	if has {
 		gh.Must = off
 	}
+	m.acted(s, k, has, off)
+	gh.Named = s.Now
 	gh.LastAct, gh.LastID, gh.LastRem, gh.LastScope, gh.Moved = s.Now, g.Act, !has, s.Now, s.Now
 }
 
@@ -128,7 +130,7 @@ func (m *Model) answer(s *State, g *Msg, res uint8) {
 		r.Key = g.Key
 		if res == rFenced {
 			r.RHas, r.ROff, r.RIdx, r.REp = p.Has, p.Off, p.Idx, m.epochOf(&s.St, int(g.Key))
-		} else if m.own() && g.Who < maxC {
+		} else if (m.own() || m.behind()) && g.Who < maxC {
 			r.ROff, r.RIdx = m.acked(s, g)
 		}
 		if g.AK == aSet && g.Who < maxC {

@@ -15,8 +15,12 @@ func (m *Model) succ(s *State, emit func(n *State, what string)) {
 		return fmt.Sprintf(f, a...)
 	}
 	m.succNet(s, &n, d, emit)
-	for i := range m.Cons {
-		m.succCons(s, &n, i, d, emit)
+	if m.behind() {
+		m.succBehind(s, &n, d, emit)
+	} else {
+		for i := range m.Cons {
+			m.succCons(s, &n, i, d, emit)
+		}
 	}
 	for i := range m.Ops {
 		m.succOp(s, &n, i, d, emit)
@@ -29,7 +33,7 @@ func (m *Model) succ(s *State, emit func(n *State, what string)) {
 func (m *Model) succNet(s, n *State, d text, emit func(*State, string)) {
 	for i := 0; i < int(s.N); i++ {
 		g := s.Net[i]
-		if i > 0 && g == s.Net[i-1] {
+		if i > 0 && g == s.Net[i-1] || g.Kind > mReply {
 			continue
 		}
 		*n = *s
@@ -50,7 +54,7 @@ func (m *Model) succPairs(s, n *State, i int, d text, emit func(*State, string))
 	g := s.Net[i]
 	if m.Pairs {
 		for j := 0; j < int(s.N); j++ {
-			if h := s.Net[j]; j != i && h.Kind != mReply && !(m.ClaimAlone && (g.AK == aClaim || h.AK == aClaim)) {
+			if h := s.Net[j]; j != i && h.Kind < mReply && !(m.ClaimAlone && (g.AK == aClaim || h.AK == aClaim)) {
 				*n = *s
 				a, b := i, j
 				if a < b {
@@ -179,7 +183,7 @@ func (m *Model) succLoss(s, n *State, d text, emit func(*State, string)) {
 		n.Now++
 		for k := 0; k < m.NK; k++ {
 			g := &n.G[k]
-			g.DueAt, g.DueID = 0, 0
+			g.DueAt, g.DueID, g.Named, g.Val, g.Above = 0, 0, n.Now, no, 1<<n.NU-1
 			g.Must, g.LastAct, g.LastID, g.LastRem, g.LastScope, g.Moved = -1, n.Now, n.NA, true, n.Now, n.Now
 			if m.Content[k] >= 0 {
 				st.K[k] = Pos{true, m.Content[k], at, at, false}

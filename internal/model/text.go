@@ -3,6 +3,9 @@ package main
 import "fmt"
 
 func who(w uint8) string {
+	if w >= user {
+		return fmt.Sprintf("U%d", w-user)
+	}
 	if w >= maxC {
 		return fmt.Sprintf("O%d", w-maxC)
 	}
@@ -17,6 +20,18 @@ func posText(g Msg) string {
 		return fmt.Sprintf(" (no offset, epoch %d)", g.REp)
 	}
 	return fmt.Sprintf(" (position %d, index %d, epoch %d)", g.ROff, g.RIdx, g.REp)
+}
+
+// slotText tells what became of a broker's key.
+func slotText(a, b *Cons) string {
+	if *a == *b {
+		return "no change"
+	}
+	state := map[uint8]string{cUnread: "not started", cReady: "ready", cWait: "sent", cFrozen: "fenced", cClaim: "claiming", cAssigned: "reset assigned", cLost: "lost", cMarked: "marked", cTaken: "reset taken"}[b.Phase]
+	if b.Closed {
+		state += fmt.Sprintf(", closed but for %02b", b.Open)
+	}
+	return fmt.Sprintf("%d with epoch %d, %s", b.Mem, b.Ep, state)
 }
 
 func (m *Model) posOf(s *State, k int) string {
