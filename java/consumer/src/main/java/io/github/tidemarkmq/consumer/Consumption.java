@@ -2,12 +2,12 @@ package io.github.tidemarkmq.consumer;
 
 import io.github.tidemarkmq.client.TidemarkException;
 import org.apache.rocketmq.client.exception.MQClientException;
-import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.common.message.MessageQueue;
 
 /**
  * The consumer that a store was installed into, as far as the store moves it. Only what all clients from 4.9.4 to
- * 5.5.0 have is used. Everything but {@link #again} returns at once.
+ * 5.5.0 have is used. Everything but {@link #again} and
+ * {@link #brokerOffset} returns at once.
  */
 interface Consumption {
     /** The consumer's group with its namespace; known once the consumer starts. */
@@ -30,8 +30,11 @@ interface Consumption {
      */
     boolean again(MessageQueue mq, Rereading rereading) throws MQClientException, TidemarkException;
 
-    /** The client that the consumer runs in; null before it runs. */
-    MQClientInstance client();
+    /** Has the consumer look soon which queues it should have. */
+    void rebalance();
+
+    /** What the queue's broker has, in RocketMQ's numbers: -1 no offset, -2 it could not be asked. Blocks. */
+    long brokerOffset(MessageQueue mq);
 
     /** How a consumer that does not read by itself begins a fenced queue again. */
     interface Rereading {

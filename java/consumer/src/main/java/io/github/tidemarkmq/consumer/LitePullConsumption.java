@@ -3,6 +3,8 @@ package io.github.tidemarkmq.consumer;
 import io.github.tidemarkmq.client.TidemarkException;
 import java.lang.reflect.Field;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
+import org.apache.rocketmq.client.consumer.store.ReadOffsetType;
+import org.apache.rocketmq.client.consumer.store.RemoteBrokerOffsetStore;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.impl.MQAdminImpl;
 import org.apache.rocketmq.client.impl.consumer.AssignedMessageQueue;
@@ -23,13 +25,13 @@ final class LitePullConsumption implements Consumption {
     private final DefaultLitePullConsumer consumer;
     private final DefaultLitePullConsumerImpl impl;
     private final AssignedMessageQueue assigned;
-    private final RebalanceImpl rebalance;
+    private final RebalanceImpl rebalanceImpl;
 
     LitePullConsumption(DefaultLitePullConsumer consumer) {
         this.consumer = consumer;
         this.impl = part(consumer, "defaultLitePullConsumerImpl", DefaultLitePullConsumerImpl.class);
         this.assigned = part(impl, "assignedMessageQueue", AssignedMessageQueue.class);
-        this.rebalance = part(impl, "rebalanceImpl", RebalanceImpl.class);
+        this.rebalanceImpl = part(impl, "rebalanceImpl", RebalanceImpl.class);
     }
 
     private static <T> T part(Object of, String name, Class<T> type) {
@@ -94,8 +96,17 @@ final class LitePullConsumption implements Consumption {
         }
     }
 
+    private MQClientInstance client() {
+        return rebalanceImpl.getmQClientFactory();
+    }
+
     @Override
-    public MQClientInstance client() {
-        return rebalance.getmQClientFactory();
+    public void rebalance() {
+        client().rebalanceImmediately();
+    }
+
+    @Override
+    public long brokerOffset(MessageQueue mq) {
+        return new RemoteBrokerOffsetStore(client(), group()).readOffset(mq, ReadOffsetType.READ_FROM_STORE);
     }
 }

@@ -19,8 +19,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
-import org.apache.rocketmq.client.consumer.store.ReadOffsetType;
-import org.apache.rocketmq.client.consumer.store.RemoteBrokerOffsetStore;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.message.MessageQueue;
 
@@ -124,12 +122,11 @@ final class ProgressKeeper {
 
     /** Where the broker has a queue from which no act took its offset; NONE where it has none or is not asked. */
     private long atBroker(KeyState state) throws TidemarkException {
-        if (!options.startAtBroker() || state.position().epoch() != 0 || consumption.client() == null) {
+        if (!options.startAtBroker() || state.position().epoch() != 0) {
             return QueueProgress.NONE;
         }
         MessageQueue mq = Keys.queue(state.key());
-        long offset = new RemoteBrokerOffsetStore(consumption.client(), group)
-            .readOffset(mq, ReadOffsetType.READ_FROM_STORE);
+        long offset = consumption.brokerOffset(mq);
         if (offset < QueueProgress.NONE) {
             throw new TidemarkException(Code.UNREACHABLE, "the cluster has no offset of " + mq
                 + ", and its broker could not be asked for one");
@@ -271,7 +268,7 @@ final class ProgressKeeper {
     /** Has queues that could not be read assigned once they can, instead of up to 20 s later. */
     private void hurry(boolean answered, Deadline deadline) {
         OffsetKey key = refused;
-        if (key == null || consumption.client() == null) {
+        if (key == null) {
             return;
         }
         try {
@@ -280,7 +277,7 @@ final class ProgressKeeper {
                 reachable = true;
             }
             refused = null;
-            consumption.client().rebalanceImmediately();
+            consumption.rebalance();
         } catch (TidemarkException e) {
             reachable = false;
         }

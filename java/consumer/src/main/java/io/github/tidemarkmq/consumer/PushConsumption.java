@@ -1,6 +1,8 @@
 package io.github.tidemarkmq.consumer;
 
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.consumer.store.ReadOffsetType;
+import org.apache.rocketmq.client.consumer.store.RemoteBrokerOffsetStore;
 import org.apache.rocketmq.client.impl.consumer.DefaultMQPushConsumerImpl;
 import org.apache.rocketmq.client.impl.consumer.ProcessQueue;
 import org.apache.rocketmq.client.impl.factory.MQClientInstance;
@@ -60,12 +62,21 @@ final class PushConsumption implements Consumption {
             return false;
         }
         impl().getRebalanceImpl().removeProcessQueue(mq);
-        client().rebalanceImmediately();
+        rebalance();
         return true;
     }
 
-    @Override
-    public MQClientInstance client() {
+    private MQClientInstance client() {
         return impl().getmQClientFactory();
+    }
+
+    @Override
+    public void rebalance() {
+        client().rebalanceImmediately();
+    }
+
+    @Override
+    public long brokerOffset(MessageQueue mq) {
+        return new RemoteBrokerOffsetStore(client(), group()).readOffset(mq, ReadOffsetType.READ_FROM_STORE);
     }
 }

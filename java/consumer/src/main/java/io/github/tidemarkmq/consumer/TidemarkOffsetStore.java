@@ -49,7 +49,7 @@ public final class TidemarkOffsetStore implements OffsetStore, AutoCloseable {
     /** Null until {@link #load}, which RocketMQ calls first. */
     private volatile ProgressKeeper keeper;
 
-    private TidemarkOffsetStore(Cluster cluster, StoreOptions options, Consumption consumption) {
+    TidemarkOffsetStore(Cluster cluster, StoreOptions options, Consumption consumption) {
         this.cluster = Objects.requireNonNull(cluster, "cluster");
         this.options = options;
         this.consumption = consumption;
