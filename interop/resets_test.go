@@ -1,0 +1,167 @@
+package interop
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/cluster-test/effort"
+	"github.com/tidemark-mq/tidemark/internal/javaparts"
+	"github.com/tidemark-mq/tidemark/interop/fleet"
+	"github.com/tidemark-mq/tidemark/interop/stand"
+	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// resetQueues is how many queues the topic of a reset has.
+const resetQueues = 2
+
+// patient is a broker that does not turn senders away on a loaded machine.
+var patient = map[string]string{"waitTimeMillsInSendQueue": "30000", "osPageCacheBusyTimeOutMills": "30000"}
+
+// resetTrial is a topic of which a group of one kind of consumer has consumed
+// everything, and the way to wind it back.
+type resetTrial struct {
+	testing.TB
+	s        *stand.Stand
+	b        *javaparts.Broker
+	kind     fleet.Kind
+	topic    string
+	group    string
+	consumed *fleet.Record
+	sent     int // to each queue
+	number   int // of the next message
+}
+
+// trials makes a topic and a group for each kind, and has all consume n
+// messages of each queue.
+func trials(t *testing.T, s *stand.Stand, b *javaparts.Broker, f *fleet.Fleet, n int, kinds ...fleet.Kind) (list []*resetTrial) {
+	t.Helper()
+	for _, k := range kinds {
+		x := &resetTrial{TB: t, s: s, b: b, kind: k, topic: "t-" + string(k), group: "g-" + string(k)}
+		b.CreateTopic(x.topic, resetQueues)
+		b.CreateGroup(x.group)
+		if k == fleet.POP {
+			b.PopMode(x.group, x.topic)
+		}
+		x.consumed = f.Consume(k, x.group, x.topic, 1)
+		list = append(list, x)
+	}
+	for _, x := range list {
+		x.send(n)
+	}
+	for _, x := range list {
+		x.await("all is consumed", func() error { return x.deliveredFrom(0, 0) })
+		x.awaitStored()
+	}
+	return list
+}
+
+// send sends n more messages to each queue.
+func (x *resetTrial) send(n int) {
+	x.Helper()
+	for range n {
+		for q := range resetQueues {
+			x.b.Send(x.topic, q, fmt.Appendf(nil, "%d reset", x.number))
+			x.number++
+		}
+		x.sent++
+	}
+}
+
+// await waits until a condition holds.
+func (x *resetTrial) await(what string, holds func() error) {
+	x.Helper()
+	var err error
+	for end := time.Now().Add(javaparts.Patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if err = holds(); err == nil {
+			return
+		}
+	}
+	x.Fatalf("%s: not so after %v that %s: %v\n%s", x.kind, javaparts.Patience, what, err, tail(x.b.Log()))
+}
+
+// deliveredFrom tells whether each queue was delivered whole from an offset on,
+// by what was noted behind the first skip notes.
+func (x *resetTrial) deliveredFrom(skip int, from int64) error {
+	came := make(map[string]bool)
+	for _, m := range x.consumed.All()[skip:] {
+		came[m.Queue+" "+strconv.FormatInt(m.Offset, 10)] = true
+	}
+	for q := range resetQueues {
+		for o := from; o < int64(x.sent); o++ {
+			if !came[fmt.Sprintf("%s/%d %d", x.b.Name, q, o)] {
+				return fmt.Errorf("offset %d of queue %d has not come", o, q)
+			}
+		}
+	}
+	return nil
+}
+
+// stored is what the cluster has for a queue of the group.
+func (x *resetTrial) stored(queue int) (offset.KeyState, error) {
+	key := offset.Key{Group: x.group, MessageQueue: offset.MessageQueue{Topic: x.topic, Broker: x.b.Name, QueueID: int32(queue)}}
+	states, _, err := x.s.Cluster.Client().Fetch(x.Context(), offset.ReadAt{}, key)
+	if err != nil {
+		return offset.KeyState{}, err
+	}
+	return states[0], nil
+}
+
+// awaitStored waits until the cluster has the end of each queue.
+func (x *resetTrial) awaitStored() {
+	x.Helper()
+	x.await("the end is stored", func() error {
+		for q := range resetQueues {
+			if got, err := x.stored(q); err != nil || got.Position.Offset != int64(x.sent) {
+				return fmt.Errorf("queue %d is at %+v, not %d: %v", q, got.Position, x.sent, err)
+			}
+		}
+		return nil
+	})
+}
+
+// wind is a way to move a group.
+type wind struct {
+	name string
+	to   func(x *resetTrial, offset int64)
+}
+
+// winds are the ways that operators have.
+var winds = []wind{
+	{"tidemark group reset", func(x *resetTrial, to int64) {
+		x.s.Cluster.Tidemark("group", "reset", x.group, "--topic", x.topic, "--to-offset", strconv.FormatInt(to, 10), "--execute").
+			Want(x, 0, "", "")
+	}},
+	{"mqadmin by queue", func(x *resetTrial, to int64) {
+		for q := range resetQueues {
+			x.s.Admin("resetOffsetByTime", "-g", x.group, "-t", x.topic, "-b", x.b.Addr, "-q", strconv.Itoa(q),
+				"-o", strconv.FormatInt(to, 10), "-s", "now")
+		}
+	}},
+}
+
+// TestResetsAreFollowed winds live consumers of every kind back, and forward
+// over messages that came while they were stopped: each goes on at the offset.
+func TestResetsAreFollowed(t *testing.T) {
+	kinds := []fleet.Kind{fleet.Push, fleet.Orderly, fleet.Lite, fleet.POP}
+	s := stand.New(t, javaparts.RocketMQ5, stand.Tidemark)
+	b := s.Broker(patient)
+	f := fleet.Start(t, fleet.Java5, s.Names.Addr)
+	list := trials(t, s, b, f, 100, kinds...)
+	for _, w := range winds[:effort.Of(1, len(winds))] {
+		t.Run(w.name, func(t *testing.T) {
+			skip := make([]int, len(list))
+			for i, x := range list {
+				skip[i] = x.consumed.Len()
+				w.to(x, 40)
+			}
+			for i, x := range list {
+				start := time.Now()
+				x.await("it is delivered again from 40 on", func() error { return x.deliveredFrom(skip[i], 40) })
+				t.Logf("%s: all again after %v", x.kind, time.Since(start))
+				x.awaitStored()
+			}
+		})
+	}
+}
