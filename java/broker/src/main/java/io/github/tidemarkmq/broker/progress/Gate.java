@@ -1,10 +1,12 @@
 package io.github.tidemarkmq.broker.progress;
 
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A key that was moved on purpose is closed: a consumer's value is believed only from a connection that has read the
@@ -12,17 +14,43 @@ import java.util.concurrent.ConcurrentHashMap;
  * closed to all; opening it for one connection opens it for no other.
  */
 final class Gate {
-    /** Of a removed key, when anybody may create it anew, by System.nanoTime; else 0. */
-    final long opensAt;
-    /** Whether a connection that it is closed to has made a master assign a reset already. Guarded by the key. */
-    private final Set<String> told = Collections.newSetFromMap(new ConcurrentHashMap<>());
+    /** How long a removed key can't be created anew by who has not read that it is gone. */
+    private static final long REMOVED_NANOS = TimeUnit.SECONDS.toNanos(15);
 
-    Gate(long opensAt) {
-        this.opensAt = opensAt;
+    private final boolean removed;
+    /** The log position that the key's value rests on, while a reset to it is assigned; 0 for nothing. */
+    long restsAt;
+    private final long since = System.nanoTime();
+    /** Connections that it is closed to and for which a master has assigned a reset. Guarded by the key; mostly none. */
+    private Set<String> told;
+
+    private Gate(boolean removed) {
+        this.removed = removed;
     }
 
-    /** Tells, once for each connection, that it is to be told by a reset. At most 1,000: ghosts are not worth more. */
+    /** Of a key that was moved: it stays closed to who does not read it. */
+    static Gate moved() {
+        return new Gate(false);
+    }
+
+    /** Of a key that was removed: after 15 s it is a new one to everybody, since nobody can be told that it is gone. */
+    static Gate removed() {
+        return new Gate(true);
+    }
+
+    boolean isOver() {
+        return removed && System.nanoTime() - since > REMOVED_NANOS;
+    }
+
+    /**
+     * Whether this connection is to be told by a reset: once, and not of a removed key. At most 1,000: ghosts are not
+     * worth more.
+     */
     boolean tell(String client) {
+        if (removed) {
+            return false;
+        }
+        told = told == null ? new HashSet<>() : told;
         return told.size() < 1_000 && told.add(client);
     }
 

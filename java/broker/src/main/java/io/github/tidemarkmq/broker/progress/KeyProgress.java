@@ -80,34 +80,36 @@ final class KeyProgress {
                 return Decision.RESET;
             case LOST:
             case FENCED:
-                return closedTo(b);
+                return closed(b);
             case GONE:
-                return goneTo(c.connection(), b);
+                if (closedTo(c.connection(), b)) {
+                    return closed(b);
+                }
+                phase = Phase.UNREAD; // it is created anew
+                return null;
             default:
-                return gate == null || b.opened.isOpen(gate, c.connection()) ? null : shut(c.connection(), b);
+                return closedTo(c.connection(), b) ? shut(c.connection(), b) : null;
         }
     }
 
-    private static Decision closedTo(Board b) {
+    private boolean closedTo(String client, Board b) {
+        if (gate != null && gate.isOver()) {
+            gate = null;
+        }
+        return gate != null && !b.opened.isOpen(gate, client);
+    }
+
+    private static Decision closed(Board b) {
         b.tally.closed.increment();
         return Decision.CLOSED;
-    }
-
-    /** A removed key: after a while, and to who has read that it is gone, it is a new one. */
-    private Decision goneTo(String client, Board b) {
-        if (gate != null && System.nanoTime() - gate.opensAt < 0 && !b.opened.isOpen(gate, client)) {
-            return closedTo(b);
-        }
-        phase = Phase.UNREAD;
-        gate = null;
-        return null;
     }
 
     /** A value that may rest on what was before the move: a master tells its connection by a reset, once. */
     private Decision shut(String client, Board b) {
         if (phase != Phase.OPEN || !b.view.master() || value == NONE || !gate.tell(client)) {
-            return closedTo(b);
+            return closed(b);
         }
+        gate.restsAt = traffic == null ? 0 : traffic.newestAt;
         drop(b, Decision.CLOSED);
         assign(value, b);
         return Decision.RESET;
@@ -328,16 +330,17 @@ final class KeyProgress {
         }
         leaveReset(b);
         if (gate == null) {
-            gate = new Gate(0);
+            gate = Gate.moved();
         }
         b.opened.open(gate, client);
-        confirm(b);
+        confirm(gate.restsAt, b);
+        gate.restsAt = 0;
         return true;
     }
 
     /** Sends the value, though it raises nothing: the first commit under its epoch says that a reset was followed. */
-    void confirm(Board b) {
-        traffic(b).put(value, 0, false, 0);
+    void confirm(long restsAt, Board b) {
+        traffic(b).put(value, restsAt, false, b.log.durable());
         traffic.confirm = true;
         schedule(b, false);
     }
@@ -385,7 +388,7 @@ final class KeyProgress {
 
     /** A removed key that anybody may create anew leaves the table. The key is empty then. */
     synchronized boolean bury() {
-        if (phase != Phase.GONE || gate != null && System.nanoTime() - gate.opensAt < 0) {
+        if (phase != Phase.GONE || gate != null && !gate.isOver()) {
             return false;
         }
         phase = Phase.DEAD;

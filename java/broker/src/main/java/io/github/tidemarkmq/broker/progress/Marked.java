@@ -64,18 +64,25 @@ final class Marked {
     /** Waits for keys to send and takes at most max; null once closed. Each taking ends with {@link #sent}. */
     synchronized List<KeyProgress> take(int max) throws InterruptedException {
         while (!closed) {
-            wake();
-            if (!paused && !ready.isEmpty()) {
-                List<KeyProgress> keys = new ArrayList<>(Math.min(max, ready.size()));
-                while (keys.size() < max && !ready.isEmpty()) {
-                    keys.add(ready.poll());
-                }
+            List<KeyProgress> keys = poll(max);
+            if (!keys.isEmpty()) {
                 taken++;
                 return keys;
             }
             wait();
         }
         return null;
+    }
+
+    /** What could be sent now. */
+    synchronized List<KeyProgress> poll(int max) {
+        wake();
+        int n = paused ? 0 : Math.min(max, ready.size());
+        List<KeyProgress> keys = new ArrayList<>(n);
+        while (keys.size() < n) {
+            keys.add(ready.poll());
+        }
+        return keys;
     }
 
     private void wake() {

@@ -31,9 +31,11 @@ final class Reads {
         while (!closed && (paused || wishes.isEmpty())) {
             wait();
         }
-        if (closed) {
-            return null;
-        }
+        return closed ? null : poll(max);
+    }
+
+    /** What is to be read now. */
+    synchronized List<Wish> poll(int max) {
         List<Wish> out = new ArrayList<>(Math.min(max, wishes.size()));
         while (out.size() < max && !wishes.isEmpty()) {
             out.add(wishes.poll());

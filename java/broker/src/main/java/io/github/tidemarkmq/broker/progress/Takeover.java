@@ -3,7 +3,6 @@ package io.github.tidemarkmq.broker.progress;
 import io.github.tidemarkmq.broker.progress.Decided.Decision;
 import io.github.tidemarkmq.broker.progress.KeyProgress.Phase;
 import io.github.tidemarkmq.client.KeyState;
-import java.util.concurrent.TimeUnit;
 
 /**
  * What a key becomes by the cluster's word (docs/decisions/0013-slaves-of-a-broker.md). A key was <em>moved</em> if its
@@ -11,9 +10,6 @@ import java.util.concurrent.TimeUnit;
  * replaces the value, and nothing that consumers said before is sent. If not, the higher offset stays.
  */
 final class Takeover {
-    /** How long a removed key can't be created anew by who has not read that it is gone. */
-    private static final long GONE_NANOS = TimeUnit.SECONDS.toNanos(15);
-
     private Takeover() {
     }
 
@@ -38,17 +34,16 @@ final class Takeover {
     private static void first(KeyProgress k, KeyState s, Board b) {
         if (lost(s, b)) {
             lose(k, b);
-        } else if (s.exists() && moved(s, b.view.followed)) {
-            move(k, s, b);
         } else if (!s.exists() && k.traffic == null) {
             k.phase = Phase.GONE; // it was only asked for
-            k.gate = null;
+        } else if (moved(s, b.view.followed)) {
+            move(k, s, b);
         } else {
             open(k, s);
             if (k.value != KeyProgress.NONE && k.value < k.acked) {
                 k.drop(b, Decision.CLOSED);
                 k.value = k.acked;
-                k.gate = new Gate(0); // who said less is told so
+                k.gate = Gate.moved(); // who said less is told so
             }
             k.settled(b);
             k.schedule(b, false);
@@ -107,9 +102,6 @@ final class Takeover {
         }
         boolean known = k.acked != KeyProgress.NONE && s.epoch() == k.epoch;
         long before = known ? k.acked : KeyProgress.NONE;
-        if (k.phase == Phase.GONE) {
-            k.gate = null;
-        }
         open(k, s);
         k.acked = Math.max(before, k.acked);
         k.settled(b);
@@ -192,12 +184,12 @@ final class Takeover {
         k.leaveReset(b);
         open(k, s);
         k.value = k.acked;
-        k.gate = new Gate(s.exists() ? 0 : System.nanoTime() + GONE_NANOS);
+        k.gate = s.exists() ? Gate.moved() : Gate.removed();
         if (!s.exists()) {
             k.phase = Phase.GONE;
         } else if (b.outbox.neverPulls(k.key())) {
             k.gate = null;
-            k.confirm(b);
+            k.confirm(0, b);
             return;
         } else if (s.position().pending() && b.view.master()) {
             k.assign(before, b);
@@ -244,7 +236,7 @@ final class Takeover {
             k.phase = Phase.GONE;
             k.value = KeyProgress.NONE;
             k.acked = KeyProgress.NONE;
-            k.gate = new Gate(System.nanoTime() + GONE_NANOS);
+            k.gate = Gate.removed();
         }
     }
 
@@ -264,7 +256,7 @@ final class Takeover {
             if (k.phase == Phase.RESET) {
                 k.leaveReset(b);
                 b.outbox.release(k.key());
-                k.gate = new Gate(0);
+                k.gate = Gate.moved();
             }
         }
     }
