@@ -18,16 +18,12 @@ type Callers struct {
 	CAs *certs.CAs
 }
 
-// Generation moves whenever a caller may have become another, or nobody.
+// Generation moves whenever a token may have become another's, or nobody's.
 func (c *Callers) Generation() uint64 {
-	n := uint64(0)
-	if c.Tokens != nil {
-		n += c.Tokens.Generation()
+	if c.Tokens == nil {
+		return 0
 	}
-	if c.CAs != nil {
-		n += c.CAs.Generation()
-	}
-	return n
+	return c.Tokens.Generation()
 }
 
 // Token gives whose token that is. The error wraps offset.ErrDenied, and does

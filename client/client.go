@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"connectrpc.com/connect"
@@ -30,6 +31,8 @@ type Client struct {
 	http   *http.Client
 	caller connect.HTTPClient
 	unary  sync.WaitGroup
+	// renewals counts how often another token was shown than before.
+	renewals atomic.Uint64
 	// dialing is held by the one caller that opens a connection.
 	dialing chan struct{}
 
@@ -39,6 +42,8 @@ type Client struct {
 	closed bool
 	// cur is the connection that calls go to; nil while there is none.
 	cur *conn.Conn
+	// shown is the authorization that the newest connection shows.
+	shown string
 	// leaving: the node at cur has said that it cannot serve, and there is
 	// another to ask; calls wait for the connection to that.
 	leaving bool

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tidemark-mq/tidemark/auth/certs"
 	"github.com/tidemark-mq/tidemark/internal/livefile"
@@ -54,13 +55,14 @@ func WithTLSFiles(f TLSFiles) Option {
 func WithToken(token string) Option {
 	return func(s *settings) {
 		if s.token = nil; token != "" {
-			s.token = func() (string, error) { return token, nil }
+			s.token = func(bool) (string, error) { return token, nil }
 		}
 	}
 }
 
-// WithTokenFile is WithToken with what a file holds, which is read again for
-// each connection.
+// WithTokenFile is WithToken with what a file holds, which is read again when
+// connections are opened, and when a node refuses what it held before: a token
+// that was replaced there, and then revoked, fails no call.
 func WithTokenFile(path string) Option {
 	return func(s *settings) { s.token = (&fileToken{path: path}).token }
 }
@@ -117,19 +119,24 @@ func renew(f livefile.File) {
 	}
 }
 
-// fileToken reads a token from a file.
+// fileToken reads a token from a file, again once a second at most.
 type fileToken struct {
 	path string
 
 	mu   sync.Mutex // guards what follows
 	held *livefile.Value[string]
+	read time.Time
 }
 
-func (f *fileToken) token() (string, error) {
+// token gives what the file holds; now looks even if it was read just now.
+func (f *fileToken) token(now bool) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.held != nil {
-		renew(f.held)
+		if now || time.Since(f.read) > time.Second {
+			f.read = time.Now()
+			renew(f.held)
+		}
 		return f.held.Get(), nil
 	}
 	held, err := livefile.Open(func(c [][]byte) (string, error) {
@@ -142,7 +149,7 @@ func (f *fileToken) token() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading the token: %w", err)
 	}
-	f.held = held
+	f.held, f.read = held, time.Now()
 	return held.Get(), nil
 }
 
@@ -192,12 +199,13 @@ func (s *settings) scheme() string {
 	return "http://"
 }
 
-// authorization is the header that shows the token; empty without one.
-func (s *settings) authorization() (string, error) {
+// authorization is the header that shows the token; empty without one. now: as
+// it is this moment.
+func (s *settings) authorization(now bool) (string, error) {
 	if s.token == nil {
 		return "", nil
 	}
-	token, err := s.token()
+	token, err := s.token(now)
 	if err != nil {
 		return "", err
 	}
@@ -212,7 +220,7 @@ type bearer struct {
 
 // Do sends a request that Connect has made for this one sending.
 func (b bearer) Do(r *http.Request) (*http.Response, error) {
-	header, err := b.set.authorization()
+	header, err := b.set.authorization(false)
 	if err != nil {
 		return nil, &dialError{err}
 	}
@@ -220,4 +228,48 @@ func (b bearer) Do(r *http.Request) (*http.Response, error) {
 		r.Header.Set("Authorization", header)
 	}
 	return b.http.Do(r)
+}
+
+// show notes what a new connection shows.
+func (c *Client) show(header string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.shown != "" && c.shown != header {
+		c.renewals.Add(1)
+	}
+	c.shown = header
+}
+
+// renewed tells whether a call that was refused shall be sent once more: its
+// connection has shown a token that is no longer the one to show. renewals is
+// what they were before it was sent.
+func (c *Client) renewed(err error, renewals uint64) bool {
+	if c.set.token == nil || !errors.Is(err, offset.ErrDenied) {
+		return false
+	}
+	header, fault := c.set.authorization(true)
+	if fault != nil {
+		return false
+	}
+	c.mu.Lock()
+	if c.renewals.Load() != renewals { // another call has found that out
+		c.mu.Unlock()
+		return true
+	}
+	if header == c.shown || c.closed {
+		c.mu.Unlock()
+		return false
+	}
+	c.renewals.Add(1)
+	c.shown = header
+	cn := c.cur
+	if c.cur = nil; cn != nil {
+		c.old = append(c.old, cn)
+	}
+	c.mu.Unlock()
+	if cn != nil {
+		cn.Retire()
+		c.disconnected(cn)
+	}
+	return true
 }

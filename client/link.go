@@ -150,10 +150,11 @@ func (c *Client) dial(ctx context.Context, addr string) (*conn.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.set.dialTime)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
-	header, err := c.set.authorization()
+	header, err := c.set.authorization(true)
 	if err != nil {
 		return nil, &conn.Error{Cause: err}
 	}
+	c.show(header)
 	return conn.Dial(ctx, conn.Config{
 		Addr:          addr,
 		Dialer:        c.set.connect,

@@ -49,6 +49,7 @@ func (c *Client) run(ctx context.Context, t *trial, send func(ms uint32) error) 
 			return c.fail(t, last, ctx.Err())
 		}
 		t.sends++
+		renewals := c.renewals.Load()
 		err := send(c.patience(ctx, t.whole))
 		if err == nil {
 			return nil
@@ -65,7 +66,7 @@ func (c *Client) run(ctx context.Context, t *trial, send func(ms uint32) error) 
 			return c.fail(t, last, ctx.Err())
 		case c.life.Err() != nil:
 			return c.fail(t, errShut, nil)
-		case !t.again(err):
+		case !t.again(err) && !c.renewed(err, renewals):
 			return c.fail(t, err, nil)
 		}
 		if h := c.set.hooks.Retried; h != nil {

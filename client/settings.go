@@ -28,7 +28,7 @@ type settings struct {
 	// tls gives that of the next connection to a host, to be changed at will; nil: cleartext. token likewise;
 	// nil: none.
 	tls           func(host string) (*tls.Config, error)
-	token         func() (string, error)
+	token         func(now bool) (string, error)
 	insecureToken bool
 }
 

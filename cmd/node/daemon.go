@@ -144,7 +144,7 @@ func (d *daemon) wire() error {
 		return fmt.Errorf("the options do not go together: %w", err)
 	}
 	d.node = n
-	m, err := newMetrics(n.Metrics)
+	m, err := newMetrics(func() []node.Metric { return append(n.Metrics(), d.secrets.metrics()...) })
 	if err != nil {
 		return err
 	}

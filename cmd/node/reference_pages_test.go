@@ -44,7 +44,7 @@ func idle(t *testing.T) *node.Node {
 }
 
 func TestMetricsPage(t *testing.T) {
-	same(t, "../../docs/metrics.md", metricsPage(idle(t).Metrics()))
+	same(t, "../../docs/metrics.md", metricsPage(append(idle(t).Metrics(), (&secrets{}).metrics()...)))
 }
 
 func TestConfigurationPage(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark-mq/tidemark/auth"
 	"github.com/tidemark-mq/tidemark/auth/certs"
 	"github.com/tidemark-mq/tidemark/internal/livefile"
+	"github.com/tidemark-mq/tidemark/node"
 	"github.com/tidemark-mq/tidemark/transport/server"
 )
 
@@ -127,6 +128,23 @@ func (x *secrets) faults() (lines []string) {
 		}
 	}
 	return lines
+}
+
+// metrics are the rows of what is followed.
+func (x *secrets) metrics() []node.Metric {
+	ends := 0.0
+	if x.pair != nil {
+		ends = float64(x.pair.Get().Leaf.NotAfter.Unix())
+	}
+	peerEnds := 0.0
+	if x.members != nil {
+		peerEnds = float64(x.members.Pair.Get().Leaf.NotAfter.Unix())
+	}
+	return []node.Metric{
+		{Name: "tls_certificate_end_seconds", Help: "When the certificate that clients are shown ends, in seconds since 1970; 0 without TLS.", Value: ends},
+		{Name: "peer_tls_certificate_end_seconds", Help: "When the certificate that members are shown ends, in seconds since 1970; 0 without TLS.", Value: peerEnds},
+		{Name: "files_not_in_use", Help: "Files of certificates, tokens and rights whose content cannot be used, so that an earlier one is.", Value: float64(len(x.faults()))},
+	}
 }
 
 // serve gives the API's port what there is.

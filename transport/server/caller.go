@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/tidemark-mq/tidemark/auth"
 	"github.com/tidemark-mq/tidemark/offset"
@@ -15,7 +14,7 @@ import (
 // Callers tells who callers are by what they show; auth.Callers does. Its
 // methods are called from many goroutines at once, once for each unary call.
 type Callers interface {
-	// Generation moves when the same token or certificate may be somebody else's.
+	// Generation moves when the same token may be somebody else's, or nobody's.
 	Generation() uint64
 	// Token gives whose token that is; the error wraps offset.ErrDenied.
 	Token(token string) (name string, err error)
@@ -25,28 +24,23 @@ type Callers interface {
 }
 
 // identity is who somebody is, or why that cannot be said, as long as
-// Callers.Generation stays and until has not come.
+// Callers.Generation stays.
 type identity struct {
 	generation uint64
-	until      time.Time // zero: no end
 	name       string
 	err        error
 }
 
-func (i *identity) holds(generation uint64) bool {
-	return i != nil && i.generation == generation && (i.until.IsZero() || time.Now().Before(i.until))
-}
-
 // caller is who sends one HTTP request, which a stream is as well. A stream
-// may live longer than its caller's token or certificate, so who it is is asked
-// again whenever that may have changed.
+// may live longer than its caller's token, so who it is is asked again whenever
+// that may have changed.
 type caller struct {
 	callers Callers // nil: nobody is known
 	from    string
 	// authorization is the header, chain what the connection showed.
 	authorization string
 	chain         []*x509.Certificate
-	// byChain is what the chain says, kept for all requests of the connection.
+	// byChain is what the chain said, kept for all requests of the connection.
 	byChain *atomic.Pointer[identity]
 	known   atomic.Pointer[identity]
 }
@@ -89,7 +83,7 @@ func (c *caller) principal() (auth.Principal, error) {
 	}
 	generation := c.callers.Generation() // before what it is about
 	id := c.known.Load()
-	if !id.holds(generation) {
+	if id == nil || id.generation != generation {
 		id = c.identify(generation)
 		c.known.Store(id)
 	}
@@ -110,20 +104,22 @@ func (c *caller) identify(generation uint64) *identity {
 	return id
 }
 
-// fromChain verifies a certificate once for its connection.
+// fromChain verifies a certificate once, when its connection is new. That it has
+// expired since, or that its CA is taken back, ends no connection: who renews its
+// certificate in time would be cut off as well. What a policy no longer permits
+// ends at once.
 func (c *caller) fromChain(generation uint64) *identity {
 	if len(c.chain) == 0 {
 		return &identity{generation: generation, name: auth.AnonymousName}
 	}
-	if id := c.byChain.Load(); id.holds(generation) {
-		return id
+	if id := c.byChain.Load(); id != nil {
+		return &identity{generation, id.name, id.err}
 	}
-	id := &identity{generation: generation, until: c.chain[0].NotAfter}
+	id := &identity{generation: generation}
 	name, known, err := c.callers.Certificate(c.chain)
 	switch {
 	case err != nil:
 		id.err = err
-		id.until = time.Time{}
 	case !known:
 		id.name = auth.AnonymousName
 	default:
