@@ -1,10 +1,14 @@
 package javaparts
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"path/filepath"
-	"strconv"
 	"testing"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/internal/javaparts/remoting"
 )
 
 // Controller is a RocketMQ 5.5.0 controller: it chooses the master of brokers
@@ -20,12 +24,10 @@ func StartController(tb testing.TB) *Controller {
 	tb.Helper()
 	c := &Controller{server: server{tb: tb, name: "controller", dir: tb.TempDir()}}
 	classpath := Classpath(tb, RocketMQ5Set)
-	var port int
 	c.args = func() []string {
 		conf := writeConfig(tb, c.dir, map[string]string{
-			"listenPort": strconv.Itoa(port), "bindAddress": "127.0.0.1",
 			"controllerDLegerGroup": "interop", "controllerDLegerSelfId": "n0",
-			"controllerDLegerPeers":       "n0-127.0.0.1:" + strconv.Itoa(port+1),
+			"controllerDLegerPeers":       "n0-" + c.Addr,
 			"controllerStorePath":         filepath.ToSlash(filepath.Join(c.dir, "controller")),
 			"mappedFileSize":              "16777216",
 			"configStorePath":             filepath.ToSlash(filepath.Join(c.dir, "controller.properties")),
@@ -35,8 +37,7 @@ func StartController(tb testing.TB) *Controller {
 	}
 	c.ready = func(ctx context.Context) error { return connects(ctx, c.Addr) }
 	c.choose = func() {
-		port = freePort(tb, 1)
-		c.Addr = loopback(port)
+		c.Addr = loopback(freePort(tb))
 	}
 	c.Start()
 	return c
@@ -51,4 +52,49 @@ func (c *Controller) JoinController() map[string]string {
 		"brokerHeartbeatInterval": "500", "brokerNotActiveTimeoutMillis": "3000",
 		"syncControllerMetadataPeriod": "2000", "syncBrokerMetadataPeriod": "1000", "checkSyncStateSetPeriod": "1000",
 	}
+}
+
+// codeSyncState asks a controller which brokers of a name have all that the master has.
+const codeSyncState = 1006
+
+// AwaitInSync waits until the controller counts so many brokers of a name, the
+// master among them, as in sync: only these can take over.
+func (c *Controller) AwaitInSync(name string, brokers int) {
+	c.tb.Helper()
+	names, err := json.Marshal([]string{name})
+	if err != nil {
+		c.tb.Fatal(err)
+	}
+	var state struct {
+		ReplicasInfoTable map[string]struct{ InSyncReplicas []struct{ BrokerAddress string } }
+	}
+	for end := time.Now().Add(Patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		body, err := remoting.Call(c.tb.Context(), c.Addr, codeSyncState, nil, names)
+		if err == nil {
+			err = json.Unmarshal(body, &state)
+		}
+		if err == nil && len(state.ReplicasInfoTable[name].InSyncReplicas) >= brokers {
+			return
+		}
+	}
+	c.tb.Fatalf("not %d brokers of %s in sync after %v: %+v", brokers, name, Patience, state)
+}
+
+// Master waits until a name server knows a master of these brokers that runs,
+// and gives it.
+func Master(tb testing.TB, at *NameServer, group []*Broker) *Broker {
+	tb.Helper()
+	for end := time.Now().Add(Patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		body, err := remoting.Call(tb.Context(), at.Addr, codeClusterInfo, nil, nil)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for _, b := range group {
+			if b.Running() && bytes.Contains(body, []byte(`0:"`+b.Addr+`"`)) {
+				return b
+			}
+		}
+	}
+	tb.Fatalf("no master of %s after %v", group[0].Name, Patience)
+	return nil
 }

@@ -42,3 +42,23 @@ func TestBrokerStartsAgainWhereItWas(t *testing.T) {
 		t.Fatalf("the topic is not known any more: %v", err)
 	}
 }
+
+// A group of brokers that a controller leads has a master and a slave; when the
+// master is killed, the slave takes over.
+func TestControllerGroupSwitches(t *testing.T) {
+	ns := StartNameServer(t, RocketMQ5)
+	c := StartController(t)
+	group := []*Broker{StartBroker(t, RocketMQ5, ns, c.JoinController()), StartBroker(t, RocketMQ5, ns, c.JoinController())}
+	first := Master(t, ns, group)
+	first.CreateTopic("orders", 1)
+	first.Send("orders", 0, []byte("m"))
+	c.AwaitInSync(first.Name, 2)
+	first.Kill()
+	if second := Master(t, ns, group); second == first {
+		t.Fatal("the killed broker is still the master")
+	}
+	first.Start()
+	if again := Master(t, ns, group); again == first {
+		t.Error("the old master took over again by itself")
+	}
+}

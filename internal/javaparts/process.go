@@ -148,9 +148,13 @@ func (s *server) Start() {
 			s.choose = nil
 			return
 		}
-		if s.choose == nil || attempt == 3 {
-			s.tb.Fatal(err)
+		if ended := !s.Running(); s.p != nil {
+			s.p.end(syscall.SIGKILL)
+			if s.choose != nil && ended && attempt < 3 {
+				continue
+			}
 		}
+		s.tb.Fatal(err)
 	}
 }
 
@@ -159,10 +163,7 @@ func (s *server) run() (err error) {
 	if s.p, err = launch(s.dir, s.name, java(s.args()...)); err != nil {
 		return err
 	}
-	if err = s.p.await(s.tb.Context(), s.ready); err != nil {
-		s.p.end(syscall.SIGKILL)
-	}
-	return err
+	return s.p.await(s.tb.Context(), s.ready)
 }
 
 // own makes the end of the test the server's, once.
