@@ -67,6 +67,7 @@ failover: build ## kill the leader twenty times under load, and measure the gaps
 
 .PHONY: test
 test: lint ## lint, then all tests under the race detector, the adapters' and java/'s included
+	@! command -v mvn >/dev/null || $(MAKE) --no-print-directory jar # for interop, which skips without Maven
 	@go test -race -timeout $(TIMEOUT) $(TESTFLAGS) ./...
 	@$(MAKE) --no-print-directory test-adapters
 	@$(MAKE) --no-print-directory test-java
@@ -74,6 +75,10 @@ test: lint ## lint, then all tests under the race detector, the adapters' and ja
 .PHONY: test-java
 test-java: build ## build java/ and run its tests against the nodes in bin/ (a JDK and Maven are needed)
 	@java/test.sh
+
+.PHONY: test-interop
+test-interop: jar ## the proofs against RocketMQ's brokers and consumers, whole, which takes hours (make test has their short form)
+	@SOAK=1 go test -count 1 -timeout 12h -v $(TESTFLAGS) ./interop/...
 
 .PHONY: test-adapters
 test-adapters: ## the adapters' tests, against real Kafka and RocketMQ (a JDK and Maven are needed)
@@ -99,6 +104,7 @@ lint: $(tools)/staticcheck ## gofmt, vet, staticcheck, generated code, scripts, 
 	@$(tools)/staticcheck ./...
 	@for m in $(adapters); do (cd $$m && go vet ./... && $(CURDIR)/$(tools)/staticcheck ./...); done
 	@go -C tools vet ./...
+	@cd interop/fleet/goclient && go vet . && go vet -modfile=v2.1.2.mod .
 	@go -C tools run ./protogen -check ../transport/api
 	@for f in $$(git ls-files '*.sh') .ci/run; do bash -n $$f; done
 
@@ -122,6 +128,10 @@ bench: build ## measure a cluster on this machine, and print one table (FULL=1 t
 .PHONY: bench-go
 bench-go: ## run the Go benchmarks (BENCH=pattern, BENCHTIME=1s)
 	@go test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -timeout 2h $(TESTFLAGS) ./...
+
+.PHONY: bench-broker
+bench-broker: jar ## measure a broker with the jar beside one without, in turns, and print one table
+	@SOAK=1 go test -count 1 -timeout 1h -v -run TestSpeed ./interop
 
 .PHONY: bench-java
 bench-java: build ## measure commits of one Java process to three nodes (a JDK and Maven are needed)

@@ -8,9 +8,16 @@ import (
 
 	"github.com/tidemark-mq/tidemark/cluster-test/effort"
 	"github.com/tidemark-mq/tidemark/internal/javaparts"
+	"github.com/tidemark-mq/tidemark/internal/javaparts/remoting"
 	"github.com/tidemark-mq/tidemark/interop/fleet"
 	"github.com/tidemark-mq/tidemark/interop/stand"
 	"github.com/tidemark-mq/tidemark/offset"
+)
+
+// Codes that only these tests send.
+const (
+	codeSend = 10
+	codePop  = 200050
 )
 
 // resetQueues is how many queues the topic of a reset has.
@@ -57,15 +64,29 @@ func trials(t *testing.T, s *stand.Stand, b *javaparts.Broker, f *fleet.Fleet, n
 	return list
 }
 
-// send sends n more messages to each queue.
+// send sends n more messages to each queue, over one connection.
 func (x *resetTrial) send(n int) {
 	x.Helper()
+	w := dial(x, x.b, remoting.JSON)
 	for range n {
 		for q := range resetQueues {
-			x.b.Send(x.topic, q, fmt.Appendf(nil, "%d reset", x.number))
+			_, err := w.Queue(codeSend, map[string]string{
+				"producerGroup": "producer", "topic": x.topic, "queueId": strconv.Itoa(q), "defaultTopic": "TBW102",
+				"defaultTopicQueueNums": "4", "sysFlag": "0", "bornTimestamp": strconv.FormatInt(time.Now().UnixMilli(), 10),
+				"flag": "0", "properties": "", "reconsumeTimes": "0", "unitMode": "false",
+			}, fmt.Appendf(nil, "%d reset", x.number))
+			w.must(err)
 			x.number++
 		}
 		x.sent++
+	}
+	w.must(w.Flush())
+	for range n * resetQueues {
+		f, err := w.Receive()
+		w.must(err)
+		if f.Code != answerOK {
+			w.Fatalf("a message was answered by %+v", f)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 import io.github.tidemarkmq.client.ClientOptions;
@@ -22,6 +23,7 @@ import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
+import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
@@ -46,7 +48,7 @@ public final class Consumers {
             String[] a = line.split("\t");
             switch (a[0]) {
                 case "start":
-                    RUNNING.put(a[1], start(a[1], a[2], a[3], a[4], a[5], Integer.parseInt(a[6])));
+                    RUNNING.put(a[1], begin(a));
                     break;
                 case "stop":
                     RUNNING.remove(a[1]).close();
@@ -63,6 +65,20 @@ public final class Consumers {
             System.out.println(".");
         }
         System.exit(0); // stdin has ended: the test is over, and waits for nothing
+    }
+
+    /** Starts a consumer; a client whose first connection to a name server breaks fails its start, and is made anew. */
+    private static AutoCloseable begin(String[] a) throws Exception {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return start(a[1], a[2], a[3], a[4], a[5], Integer.parseInt(a[6]));
+            } catch (IllegalStateException | MQClientException e) {
+                if (attempt == 5) {
+                    throw e;
+                }
+                System.err.println("start " + attempt + " of " + a[1] + " failed: " + e);
+            }
+        }
     }
 
     /** Starts a consumer: its name, kind, group, topic, the stem of its files, and milliseconds for each batch. */
@@ -117,11 +133,12 @@ public final class Consumers {
             });
         }
         TidemarkOffsetStore store = TidemarkOffsetStore.install(c, cluster, options);
-        c.start();
-        return () -> {
+        AutoCloseable end = () -> {
             c.shutdown();
             store.close();
         };
+        orEnd(c::start, end);
+        return end;
     }
 
     private static AutoCloseable lite(String name, String kind, String group, String topic, StoreOptions options,
@@ -131,26 +148,45 @@ public final class Consumers {
         c.setInstanceName(name);
         c.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
         TidemarkOffsetStore store = TidemarkOffsetStore.install(c, cluster, options);
-        if (kind.equals("lite-assign")) {
-            c.start();
-            c.assign(c.fetchMessageQueues(topic));
-        } else {
-            c.subscribe(topic, "*");
-            c.start();
-        }
-        boolean[] ended = {false};
+        AutoCloseable end = () -> {
+            c.shutdown();
+            store.close();
+        };
+        orEnd(() -> {
+            if (kind.equals("lite-assign")) {
+                c.start();
+                c.assign(c.fetchMessageQueues(topic));
+            } else {
+                c.subscribe(topic, "*");
+                c.start();
+            }
+        }, end);
+        AtomicBoolean ended = new AtomicBoolean();
         Thread poller = new Thread(() -> {
-            while (!ended[0]) {
+            while (!ended.get()) {
                 consumed.messages(c.poll(200), takes);
             }
         });
         poller.start();
         return () -> {
-            ended[0] = true;
+            ended.set(true);
             poller.join();
-            c.shutdown();
-            store.close();
+            end.close();
         };
+    }
+
+    /** What may fail. */
+    interface Step {
+        void run() throws Exception;
+    }
+
+    private static void orEnd(Step step, AutoCloseable end) throws Exception {
+        try {
+            step.run();
+        } catch (Exception e) {
+            end.close();
+            throw e;
+        }
     }
 
     /** A file of lines. */

@@ -5,22 +5,20 @@ import (
 	"time"
 
 	"github.com/tidemark-mq/tidemark/cluster-test/effort"
-	"github.com/tidemark-mq/tidemark/internal/javaparts"
 	"github.com/tidemark-mq/tidemark/interop/fleet"
 )
 
-// TestClusterAway stops all three nodes while consumers are under load: they go
+// clusterAway stops all three nodes while consumers are under load: they go
 // on, and a consumer that joins meanwhile begins nothing that it cannot read.
 // Once the nodes are back, nothing is lost and nothing was skipped.
-func TestClusterAway(t *testing.T) {
-	s := newScene(t, javaparts.RocketMQ5)
-	s.topics(append(kinds[:len(kinds):len(kinds)], "late")...)
-	p := s.process(t, fleet.Java5, t.TempDir())
+func clusterAway(t *testing.T, s *scene) {
+	p := s.process(t, t.TempDir())
 	all := make(map[fleet.Kind]*consumer)
 	sent := make(map[fleet.Kind]*fleet.Record)
 	for _, k := range kinds {
-		sent[k] = s.sender.Produce("to-"+string(k), string(k), fleet.Load{Rate: 50, Bytes: 100})
-		all[k] = p.start(t, k, string(k), string(k)+"-1", 0)
+		topic := s.topic("away", k)
+		sent[k] = s.sender.Produce("to-"+topic, topic, fleet.Load{Rate: 50, Bytes: 100})
+		all[k] = p.start(t, k, topic, topic, 0)
 	}
 	progress(t, all)
 	for _, n := range s.cluster.Names() {
@@ -30,8 +28,9 @@ func TestClusterAway(t *testing.T) {
 	for i := 0; i == 0 || time.Since(gone) < effort.Of(5*time.Second, time.Minute); i++ {
 		progress(t, all)
 	}
-	s.send(t, "late", 0, 10)
-	late := p.start(t, fleet.Push, "late", "late-1", 0)
+	topic := s.topic("late", fleet.Push)
+	s.send(t, topic, 0, 10)
+	late := p.start(t, fleet.Push, topic, topic, 0)
 	progress(t, all)
 	if n := late.consumed().Len(); n != 0 {
 		t.Errorf("%d messages of a group came whose offsets could not be read", n)
@@ -40,8 +39,8 @@ func TestClusterAway(t *testing.T) {
 		s.cluster.Sh("start", n)
 	}
 	late.await(0, 0, 10)
-	for _, k := range kinds {
-		s.sender.Stop("to-" + string(k))
+	for _, c := range all {
+		s.sender.Stop("to-" + c.topic)
 	}
 	for k, c := range all {
 		tally := fleet.Await(patience, sent[k], c.consumed())

@@ -5,30 +5,29 @@ import (
 	"testing"
 
 	"github.com/tidemark-mq/tidemark/cluster-test/effort"
-	"github.com/tidemark-mq/tidemark/internal/javaparts"
 	"github.com/tidemark-mq/tidemark/interop/fleet"
 )
 
-// TestConsumerKilled kills consumers of every kind as kill -9 does, under load,
+// consumerKilled kills consumers of every kind as kill -9 does, under load,
 // and starts them again: nothing is skipped, and nothing comes again that was
 // persisted, which is all but what the last persist interval brought.
-func TestConsumerKilled(t *testing.T) {
-	s := newScene(t, javaparts.RocketMQ5)
-	s.topics(kinds...)
+func consumerKilled(t *testing.T, s *scene) {
 	dir := t.TempDir()
 	sent := make(map[fleet.Kind]*fleet.Record)
 	for _, k := range kinds {
-		sent[k] = s.sender.Produce("to-"+string(k), string(k), fleet.Load{Rate: 50, Bytes: 100})
+		topic := s.topic("killed", k)
+		sent[k] = s.sender.Produce("to-"+topic, topic, fleet.Load{Rate: 50, Bytes: 100})
 	}
 	all := make(map[fleet.Kind]*consumer)
 	for i := range effort.Of(3, 10) {
-		p := s.process(t, fleet.Java5, dir)
+		p := s.process(t, dir)
 		before := make(map[fleet.Kind]mark)
 		for _, k := range kinds {
 			if c := all[k]; c != nil {
 				before[k] = mark{c.persisted(), c.consumed().Len()}
 			}
-			all[k] = p.start(t, k, string(k), string(k)+"-1", 0)
+			topic := s.topic("killed", k)
+			all[k] = p.start(t, k, topic, topic, 0)
 		}
 		progress(t, all)
 		for k, m := range before {
@@ -38,8 +37,8 @@ func TestConsumerKilled(t *testing.T) {
 			p.Kill()
 		}
 	}
-	for _, k := range kinds {
-		s.sender.Stop("to-" + string(k))
+	for _, c := range all {
+		s.sender.Stop("to-" + c.topic)
 	}
 	for k, c := range all {
 		tally := fleet.Await(patience, sent[k], c.consumed())
@@ -77,18 +76,17 @@ func (m mark) check(t *testing.T, c *consumer) {
 	t.Logf("%-14s killed at %v, persisted %v; %d came again", c.name, highest, m.persisted, again)
 }
 
-// TestShutdown stops consumers as an application does: what they consumed is
+// shutDown stops consumers as an application does: what they consumed is
 // persisted, at once.
-func TestShutdown(t *testing.T) {
-	s := newScene(t, javaparts.RocketMQ5)
-	p := s.process(t, fleet.Java5, t.TempDir())
-	s.topics(fleet.Push, fleet.Orderly)
+func shutDown(t *testing.T, s *scene) {
+	p := s.process(t, t.TempDir())
 	for _, k := range []fleet.Kind{fleet.Push, fleet.Orderly} { // a lite pull consumer commits what the poll before gave
-		s.send(t, string(k), 0, 25)
-		c := p.start(t, k, string(k), string(k)+"-1", 0)
+		topic := s.topic("shutdown", k)
+		s.send(t, topic, 0, 25)
+		c := p.start(t, k, topic, topic, 0)
 		until(t, func() bool { return c.consumed().Len() >= 25*queues }, c.p.Said)
 		until(t, func() bool { return len(s.stored(t, c.topic)) == queues }, c.p.Said)
-		s.send(t, string(k), 25, 30)
+		s.send(t, topic, 25, 30)
 		until(t, func() bool { return c.consumed().Len() >= 30*queues }, c.p.Said)
 		c.stop()
 		if got := s.stored(t, c.topic); !maps.Equal(got, each(30)) {

@@ -4,25 +4,20 @@ import (
 	"testing"
 
 	"github.com/tidemark-mq/tidemark/cluster-test/effort"
-	"github.com/tidemark-mq/tidemark/internal/javaparts"
 	"github.com/tidemark-mq/tidemark/interop/fleet"
 )
 
-// kinds are the ways to consume that the store serves.
-var kinds = []fleet.Kind{fleet.Push, fleet.Orderly, fleet.Lite, fleet.LiteAssign}
-
-// TestLeaderKilled kills the leader again and again while consumers of every
+// leaderKilled kills the leader again and again while consumers of every
 // kind are under load: no message is skipped, nothing acknowledged is lost, and
 // all offsets are at the end.
-func TestLeaderKilled(t *testing.T) {
-	s := newScene(t, javaparts.RocketMQ5)
-	s.topics(kinds...)
-	p := s.process(t, fleet.Java5, t.TempDir())
+func leaderKilled(t *testing.T, s *scene) {
+	p := s.process(t, t.TempDir())
 	all := make(map[fleet.Kind]*consumer)
 	sent := make(map[fleet.Kind]*fleet.Record)
 	for _, k := range kinds {
-		all[k] = p.start(t, k, string(k), string(k)+"-1", 0)
-		sent[k] = s.sender.Produce("to-"+string(k), string(k), fleet.Load{Rate: 50, Bytes: 100})
+		topic := s.topic("leader", k)
+		all[k] = p.start(t, k, topic, topic, 0)
+		sent[k] = s.sender.Produce("to-"+topic, topic, fleet.Load{Rate: 50, Bytes: 100})
 	}
 	for range effort.Of(2, 10) {
 		progress(t, all)
@@ -31,8 +26,8 @@ func TestLeaderKilled(t *testing.T) {
 		progress(t, all)
 		s.cluster.Sh("start", leader)
 	}
-	for _, k := range kinds {
-		s.sender.Stop("to-" + string(k))
+	for _, c := range all {
+		s.sender.Stop("to-" + c.topic)
 	}
 	for k, c := range all {
 		tally := fleet.Await(patience, sent[k], c.consumed())

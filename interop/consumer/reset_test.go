@@ -7,17 +7,14 @@ import (
 	"time"
 
 	"github.com/tidemark-mq/tidemark/cluster-test/effort"
-	"github.com/tidemark-mq/tidemark/internal/javaparts"
 	"github.com/tidemark-mq/tidemark/interop/fleet"
 )
 
-// TestReset moves live consumers of every kind by "tidemark group reset": idle
+// reset moves live consumers of every kind by "tidemark group reset": idle
 // and busy, back and forward, again and again. Each goes on at the reset offset,
 // and no reset is undone by what a consumer was doing.
-func TestReset(t *testing.T) {
-	s := newScene(t, javaparts.RocketMQ5)
-	s.topics(kinds...)
-	p := s.process(t, fleet.Java5, t.TempDir())
+func reset(t *testing.T, s *scene) {
+	p := s.process(t, t.TempDir())
 	for _, k := range kinds {
 		t.Run(string(k), func(t *testing.T) {
 			t.Parallel()
@@ -27,9 +24,9 @@ func TestReset(t *testing.T) {
 }
 
 func (s *scene) resets(t *testing.T, p *process, k fleet.Kind) {
-	topic := string(k)
+	topic := s.topic("reset", k)
 	s.send(t, topic, 0, 60)
-	c := p.start(t, k, topic, topic+"-1", 0)
+	c := p.start(t, k, topic, topic, 0)
 	c.await(0, 0, 60)
 	s.awaitStored(t, topic, each(60))
 
@@ -39,7 +36,7 @@ func (s *scene) resets(t *testing.T, p *process, k fleet.Kind) {
 	c.stop()
 
 	s.send(t, topic, 60, 460)
-	c = p.start(t, k, topic, topic+"-1", pace(k))
+	c = p.start(t, k, topic, topic, pace(k))
 	began := c.consumed().Len()
 	until(t, func() bool { return c.consumed().Len() > began }, p.Said)
 	had = s.reset(t, c, 400) // busy, forward

@@ -34,26 +34,23 @@ type scene struct {
 	cluster *local.Cluster
 	reader  *client.Client
 	sender  *fleet.Fleet
+	// client is the library whose consumers are tried.
+	client fleet.Client
 }
 
-func newScene(t *testing.T, v javaparts.Version) *scene {
+func newScene(t *testing.T, v javaparts.Version, c fleet.Client) *scene {
 	t.Helper()
 	javaparts.Classpath(t, v.Set()) // skips the test where there is no Java
 	jar(t)                          // fails before anything takes time
-	s := &scene{Stand: stand.New(t, v, stand.Plain), cluster: local.Start(t, 3)}
+	s := &scene{Stand: stand.New(t, v, stand.Plain), cluster: local.Start(t, 3), client: c}
 	s.broker = s.Broker(nil)
-	s.sender = fleet.Start(t, clientOf[v], s.Names.Addr)
+	s.sender = fleet.Start(t, c, s.Names.Addr)
 	var err error
 	if s.reader, err = client.New(s.cluster.Endpoints()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.reader.Close() })
 	return s
-}
-
-// clientOf is the client that comes with a version of brokers.
-var clientOf = map[javaparts.Version]fleet.Client{
-	javaparts.RocketMQ5: fleet.Java5, javaparts.RocketMQ53: fleet.Java53, javaparts.RocketMQ4: fleet.Java4,
 }
 
 // setOf is the set that a client is in.
@@ -72,12 +69,13 @@ func jar(tb testing.TB) string {
 	return path
 }
 
-// topics makes topics, and groups of the same names.
-func (s *scene) topics(names ...fleet.Kind) {
-	for _, name := range names {
-		s.broker.CreateTopic(string(name), queues)
-		s.broker.CreateGroup(string(name))
-	}
+// topic makes the topic of a scenario's consumers of one kind, and a group of
+// the same name. Made again, both stay as they are.
+func (s *scene) topic(scenario string, k fleet.Kind) string {
+	name := scenario + "-" + string(k)
+	s.broker.CreateTopic(name, queues)
+	s.broker.CreateGroup(name)
+	return name
 }
 
 // process is a process with consumers of one client that use the store.
@@ -86,12 +84,12 @@ type process struct {
 	dir string
 }
 
-// process starts a process without consumers. The files of what is consumed are
+// process starts a process of the client, without consumers. The files of what is consumed are
 // in dir, so that they outlive it.
-func (s *scene) process(t *testing.T, c fleet.Client, dir string) *process {
+func (s *scene) process(t *testing.T, dir string) *process {
 	t.Helper()
 	return &process{dir: dir, Program: javaparts.Source{
-		Set: setOf[c], Jars: []string{jar(t)}, File: filepath.Join(local.Root(), "interop", "consumer", "Consumers.java"),
+		Set: setOf[s.client], Jars: []string{jar(t)}, File: filepath.Join(local.Root(), "interop", "consumer", "Consumers.java"),
 		Options: []string{"-Duser.home=" + dir}, Args: []string{s.Names.Addr, strings.Join(s.cluster.Endpoints(), ",")},
 	}.Start(t)}
 }

@@ -4,22 +4,18 @@ import (
 	"testing"
 
 	"github.com/tidemark-mq/tidemark/cluster-test/effort"
-	"github.com/tidemark-mq/tidemark/internal/javaparts"
 	"github.com/tidemark-mq/tidemark/interop/fleet"
 )
 
-// TestTwoShare has a second consumer of each group join and leave, again and
+// twoShare has a second consumer of each group join and leave, again and
 // again, under load: the queues go to and fro, and nothing is skipped.
-func TestTwoShare(t *testing.T) {
-	s := newScene(t, javaparts.RocketMQ5)
-	shared := []fleet.Kind{fleet.Push, fleet.Orderly, fleet.Lite}
-	s.topics(shared...)
+func twoShare(t *testing.T, s *scene) {
 	dir := t.TempDir()
-	p, other := s.process(t, fleet.Java5, dir), s.process(t, fleet.Java5, dir)
-	for _, k := range shared {
+	p, other := s.process(t, dir), s.process(t, dir)
+	for _, k := range []fleet.Kind{fleet.Push, fleet.Orderly, fleet.Lite} {
 		t.Run(string(k), func(t *testing.T) {
 			t.Parallel()
-			topic := string(k)
+			topic := s.topic("share", k)
 			sent := s.sender.Produce("to-"+topic, topic, fleet.Load{Rate: 50, Bytes: 100})
 			first := p.start(t, k, topic, topic+"-1", 0)
 			records := []*fleet.Record{first.consumed()}

@@ -6,6 +6,7 @@ package stand
 import (
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -100,6 +101,9 @@ func Jar(tb testing.TB) string {
 	tb.Helper()
 	path := filepath.Join(local.Root(), "bin", "tidemark-rocketmq-broker.jar")
 	if _, err := os.Stat(path); err != nil {
+		if _, missing := exec.LookPath("mvn"); missing != nil {
+			tb.Skip("needs mvn: not installed")
+		}
 		tb.Fatalf("the broker's jar is missing; build it: make jar (%v)", err)
 	}
 	return path

@@ -1,0 +1,90 @@
+package interop
+
+import (
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tidemark-mq/tidemark/internal/javaparts"
+	"github.com/tidemark-mq/tidemark/internal/javaparts/remoting"
+)
+
+// committer sends rising two-way commits of many queues of its group, each of its
+// connections to queues of its own, and remembers what was acknowledged.
+type committer struct {
+	group, topic string
+	acked        []atomic.Int64 // by queue; 0 where nothing was
+	refused      atomic.Int64   // answers that say "not yet durable", or that the broker is busy
+
+	stop atomic.Bool
+	done sync.WaitGroup
+}
+
+// commit starts a committer of this group on all queues of a topic. It ends when
+// the broker does, or at halt.
+func commit(tb testing.TB, b *javaparts.Broker, group, topic string, queues, connections int) *committer {
+	tb.Helper()
+	c := &committer{group: group, topic: topic, acked: make([]atomic.Int64, queues)}
+	for i := range connections {
+		conn, err := remoting.Dial(tb.Context(), b.Addr)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		c.done.Go(func() { // halt waits for it
+			defer conn.Close()
+			c.run(conn, i, connections)
+		})
+	}
+	tb.Cleanup(c.halt)
+	return c
+}
+
+// run commits queue after queue of those that are the connection's.
+func (c *committer) run(conn *remoting.Conn, first, step int) {
+	for n := int64(1); !c.stop.Load(); n++ {
+		for q := first; q < len(c.acked); q += step {
+			f, err := conn.Call(codeUpdate, commitFields(c.group, c.topic, q, n), nil)
+			switch {
+			case err != nil:
+				return
+			case f.Code == answerOK:
+				c.acked[q].Store(n)
+			default:
+				c.refused.Add(1)
+			}
+		}
+	}
+}
+
+// halt ends the committer and waits for it.
+func (c *committer) halt() {
+	c.stop.Store(true)
+	c.done.Wait()
+}
+
+// lost asks a broker for all queues, and gives how many are behind what was
+// acknowledged, and by how many commits in all.
+func (c *committer) lost(tb testing.TB, b *javaparts.Broker) (behind int, commits int64) {
+	tb.Helper()
+	w := dial(tb, b, remoting.Binary)
+	for q := range c.acked {
+		if d := c.acked[q].Load() - max(w.query(c.group, c.topic, q), 0); d > 0 {
+			behind++
+			commits += d
+		}
+	}
+	return behind, commits
+}
+
+// total is how many commits were acknowledged.
+func (c *committer) total() (n int64) {
+	for q := range c.acked {
+		n += c.acked[q].Load()
+	}
+	return n
+}
+
+func (c *committer) String() string {
+	return "acknowledged " + strconv.FormatInt(c.total(), 10) + " commits, refused " + strconv.FormatInt(c.refused.Load(), 10)
+}
