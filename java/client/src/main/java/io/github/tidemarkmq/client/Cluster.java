@@ -80,6 +80,9 @@ public interface Cluster extends AutoCloseable {
     /** Claims all keys of a broker, as {@link #claimGroup} does those of a group. */
     ActAnswer claimBroker(ActHeader act, String broker, String holder, Deadline deadline) throws TidemarkException;
 
+    /** The newest claim of a broker's keys, and who holds it. */
+    ClaimAnswer claimOfBroker(String broker, ReadAt at, Deadline deadline) throws TidemarkException;
+
     /**
      * Begins an import, or tells how far the one of this id is ({@link ActAnswer#next}). All its steps carry the same
      * id. Refusal: {@link Code#IMPORT_BUSY}.

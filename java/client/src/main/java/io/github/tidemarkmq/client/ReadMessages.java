@@ -89,4 +89,39 @@ final class ReadMessages {
         }
         return new KeyPage(Messages.required(meta), states, more);
     }
+
+    static ProtoWriter claimOf(String broker, ReadAt at) throws TidemarkException {
+        return new ProtoWriter(64).presentText(2, broker).number(3, at.level()).number(4, at.index());
+    }
+
+    /** The answer to a question for one scope: at most one claim. */
+    static ClaimAnswer claim(ProtoReader r) throws MalformedException {
+        Meta meta = null;
+        String holder = "";
+        long index = 0;
+        while (r.next()) {
+            switch (r.field()) {
+                case 1:
+                    meta = Messages.meta(r);
+                    break;
+                case 2:
+                    Messages.bound(index == 0 ? 0 : 1, 1);
+                    int outer = r.enter();
+                    while (r.next()) {
+                        if (r.field() == 3) {
+                            holder = r.text("");
+                        } else if (r.field() == 4) {
+                            index = r.natural();
+                        } else {
+                            r.skip();
+                        }
+                    }
+                    r.leave(outer);
+                    break;
+                default:
+                    r.skip();
+            }
+        }
+        return new ClaimAnswer(Messages.required(meta), holder, index);
+    }
 }

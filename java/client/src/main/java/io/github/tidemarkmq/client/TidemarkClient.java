@@ -153,6 +153,12 @@ public final class TidemarkClient implements Cluster {
     }
 
     @Override
+    public ClaimAnswer claimOfBroker(String broker, ReadAt at, Deadline deadline) throws TidemarkException {
+        return calls.run(Request.of(Request.Kind.READING, "GroupService/Claims", Names.plain(broker),
+            ReadMessages.claimOf(broker, at), 5, ReadMessages::claim), deadline);
+    }
+
+    @Override
     public ActAnswer importBegin(ActHeader act, ImportPlan plan, Deadline deadline) throws TidemarkException {
         return act("Import", act, "begin", ActMessages.begin(act, plan), deadline);
     }
