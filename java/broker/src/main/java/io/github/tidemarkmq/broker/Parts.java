@@ -78,7 +78,8 @@ final class Parts {
     private Options options(BrokerController controller) {
         BrokerConfig config = controller.getBrokerConfig();
         String rocketCluster = config.getBrokerClusterName();
-        Options options = new Options(settings.broker(config.getBrokerName()), () -> rocketCluster + "/" + store.orDrawn());
+        String name = settings.broker(config.getBrokerName());
+        Options options = new Options(name, () -> rocketCluster + "/" + store.orDrawn());
         settings.to(options);
         return options;
     }
@@ -143,11 +144,13 @@ final class Parts {
     /** What depends on the broker's log and role. */
     private void follow(BrokerController controller) {
         logEnd.start(Hooks.log(controller));
-        TailCheck tail = new TailCheck(progress::rows, progress::assign, new BrokerQueues(controller), settings.lostLog(), log);
-        watch = new RoleWatch(Hooks.role(controller), progress::promote, progress::demote, tail, Hooks.group(controller),
-            store, log);
+        TailCheck tail = new TailCheck(progress::rows, progress::assign, new BrokerQueues(controller),
+            settings.lostLog(), log);
+        watch = new RoleWatch(Hooks.role(controller), progress::promote, progress::demote, tail,
+            Hooks.group(controller), store, log);
         // Whoever changes a role holds locks that the end of the process needs.
-        Hooks.tell(controller, watch, e -> new Thread(() -> TidemarkBrokerStartup.end(release, e), "tidemark-refused").start());
+        Hooks.tell(controller, watch,
+            e -> new Thread(() -> TidemarkBrokerStartup.end(release, e), "tidemark-refused").start());
         Hooks.beforePorts(controller, this::beforeServing);
     }
 
@@ -178,7 +181,8 @@ final class Parts {
         logEnd.close();
         manager.persist();
         cluster.close();
-        log.info("Tidemark: ended; " + progress.counters().marked + " offsets are in the file that the cluster does not have.");
+        log.info("Tidemark: ended; " + progress.counters().marked
+            + " offsets are in the file that the cluster does not have.");
         release.flushLog();
     }
 }

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
@@ -49,10 +50,11 @@ final class Settings {
     static final String FLUSH = "tidemarkFlush";
 
     private static final List<String> NAMES = Collections.unmodifiableList(Arrays.asList(ENDPOINTS, CLUSTER, TLS_CA,
-        TLS_CERTIFICATE, TLS_KEY, TOKEN, TOKEN_FILE, BROKER, GUARD, WITHOUT_CLUSTER, START_SECONDS, UNMARKED_FILE, LOST_LOG,
-        OTHER_HOLDER, FLUSH));
+        TLS_CERTIFICATE, TLS_KEY, TOKEN, TOKEN_FILE, BROKER, GUARD, WITHOUT_CLUSTER, START_SECONDS, UNMARKED_FILE,
+        LOST_LOG, OTHER_HOLDER, FLUSH));
     private static final String PREFIX = "tidemark";
-    private static final Pattern ADDRESS = Pattern.compile("(https?://)?(\\[[0-9a-fA-F:.]+]|[^\\s:/\\[\\]]+):[0-9]{1,5}/?");
+    private static final Pattern ADDRESS =
+        Pattern.compile("(https?://)?(\\[[0-9a-fA-F:.]+]|[^\\s:/\\[\\]]+):[0-9]{1,5}/?");
     private static final Pattern CLUSTER_ID = Pattern.compile("[0-9a-f]{32}");
 
     private final ClientOptions client;
@@ -76,7 +78,7 @@ final class Settings {
         this.startAlone = choice(p, WITHOUT_CLUSTER, "end", "start").equals("start");
         this.startSeconds = seconds(p);
         this.unmarked = unmarked(choice(p, UNMARKED_FILE, "end", "merge", "ignore"));
-        this.lostLog = TailCheck.Policy.valueOf(choice(p, LOST_LOG, "end", "lower", "keep").toUpperCase(java.util.Locale.ROOT));
+        this.lostLog = TailCheck.Policy.valueOf(choice(p, LOST_LOG, "end", "lower", "keep").toUpperCase(Locale.ROOT));
         this.takeOver = choice(p, OTHER_HOLDER, "end", "replace").equals("replace");
         this.flush = choice(p, FLUSH, "true", "false").equals("true");
     }
@@ -88,7 +90,7 @@ final class Settings {
 
     private static void refuseUnknown(Properties p) throws StartRefused {
         for (String name : p.stringPropertyNames()) {
-            if (name.toLowerCase(java.util.Locale.ROOT).startsWith(PREFIX) && !NAMES.contains(name)) {
+            if (name.toLowerCase(Locale.ROOT).startsWith(PREFIX) && !NAMES.contains(name)) {
                 throw new StartRefused(name + " in broker.conf is no setting of Tidemark's: did you mean "
                     + Nearest.of(name, NAMES) + "?");
             }
@@ -108,8 +110,9 @@ final class Settings {
             seeds.add(s);
         }
         if (seeds.isEmpty()) {
-            throw new StartRefused(ENDPOINTS + " is missing in the broker's configuration: name the nodes of the Tidemark"
-                + " cluster, as in tidemarkEndpoints=10.0.0.1:7411,10.0.0.2:7411,10.0.0.3:7411, and start with -c FILE");
+            throw new StartRefused(ENDPOINTS + " is missing in the broker's configuration: name the nodes of the"
+                + " Tidemark cluster, as in tidemarkEndpoints=10.0.0.1:7411,10.0.0.2:7411,10.0.0.3:7411, and start"
+                + " with -c FILE");
         }
         return seeds;
     }
@@ -120,8 +123,8 @@ final class Settings {
         String certificate = file(p, TLS_CERTIFICATE);
         String key = file(p, TLS_KEY);
         if (certificate.isEmpty() != key.isEmpty()) {
-            throw new StartRefused(TLS_CERTIFICATE + " and " + TLS_KEY + " in broker.conf belong together: give both, or"
-                + " neither");
+            throw new StartRefused(TLS_CERTIFICATE + " and " + TLS_KEY + " in broker.conf belong together: give both,"
+                + " or neither");
         }
         if (!ca.isEmpty() || !certificate.isEmpty()) {
             b.tls(new TlsFiles(ca, certificate, key));
@@ -158,7 +161,8 @@ final class Settings {
     private static String file(Properties p, String name) throws StartRefused {
         String path = text(p, name);
         if (!path.isEmpty() && !Files.isReadable(Paths.get(path))) {
-            throw new StartRefused(name + " in broker.conf: " + path + " is not there, or the broker's user may not read it");
+            throw new StartRefused(name + " in broker.conf: " + path + " is not there, or the broker's user may not"
+                + " read it");
         }
         return path;
     }
@@ -174,7 +178,8 @@ final class Settings {
             return words[0];
         }
         if (!Arrays.asList(words).contains(word)) {
-            throw new StartRefused(name + "=" + word + " in broker.conf: it must be one of " + String.join(", ", words));
+            throw new StartRefused(name + "=" + word + " in broker.conf: it must be one of "
+                + String.join(", ", words));
         }
         return word;
     }
@@ -185,7 +190,8 @@ final class Settings {
             return 30;
         }
         if (!text.matches("[1-9][0-9]{0,4}")) {
-            throw new StartRefused(START_SECONDS + "=" + text + " in broker.conf: it must be a number of seconds from 1");
+            throw new StartRefused(START_SECONDS + "=" + text + " in broker.conf: it must be a number of seconds, 1"
+                + " or more");
         }
         return Integer.parseInt(text);
     }

@@ -16,15 +16,15 @@ final class Unsupported {
     /** What broker.conf tells, before the broker is made. */
     static void check(Properties conf) throws StartRefused {
         if (is(conf, "enableDLegerCommitLog")) {
-            throw new StartRefused("enableDLegerCommitLog=true is not supported: a DLedger group changes its master without"
-                + " telling the offset manager. Use a controller group (enableControllerMode, 5.x)" + PLAIN);
+            throw new StartRefused("enableDLegerCommitLog=true is not supported: a DLedger group changes its master"
+                + " without telling the offset manager. Use a controller group (enableControllerMode, 5.x)" + PLAIN);
         }
         boolean popStore = is(conf, "popConsumerKVServiceEnable") || is(conf, "popConsumerKVServiceInit");
         boolean slaves = is(conf, "enableControllerMode") || is(conf, "enableSlaveActingMaster")
             || role(conf).equals("SLAVE") || role(conf).equals("SYNC_MASTER");
         if (popStore && slaves) {
-            throw new StartRefused("popConsumerKVServiceEnable=true with slaves is not supported: POP then keeps what is under"
-                + " way in a store of the master's own, which no slave has. Set it to false" + PLAIN);
+            throw new StartRefused("popConsumerKVServiceEnable=true with slaves is not supported: POP then keeps what"
+                + " is under way in a store of the master's own, which no slave has. Set it to false" + PLAIN);
         }
     }
 
@@ -36,8 +36,8 @@ final class Unsupported {
         }
         String name = manager.getSimpleName();
         if (name.startsWith("Lmq")) {
-            throw new StartRefused("enableLmq=true is not supported: light queues keep their offsets in a file of their own."
-                + " Set it to false" + PLAIN);
+            throw new StartRefused("enableLmq=true is not supported: light queues keep their offsets in a file of their"
+                + " own. Set it to false" + PLAIN);
         }
         if (name.startsWith("RocksDB")) {
             throw new StartRefused("storeType=defaultRocksDB is not supported: offsets are in a RocksDB then. Set"

@@ -26,15 +26,17 @@ class BrokerConfTest {
             assertEquals("b:1", BrokerConf.read(args).getProperty("tidemarkEndpoints"), String.join(" ", args));
         }
         assertTrue(BrokerConf.read(new String[] {"-n", "127.0.0.1:9876"}).isEmpty());
-        String said = assertThrows(StartRefused.class, () -> BrokerConf.read(new String[] {"-c", file + "x"})).getMessage();
+        String[] none = {"-c", file + "x"};
+        String said = assertThrows(StartRefused.class, () -> BrokerConf.read(none)).getMessage();
         assertTrue(said.contains("name another with -c FILE"), said);
     }
 
     @Test
     void unsupportedKindsHaveASentenceEach() throws Exception {
         refused("enableDLegerCommitLog=true is not supported", "enableDLegerCommitLog=true");
-        refused("popConsumerKVServiceEnable=true with slaves", "popConsumerKVServiceEnable=true", "enableControllerMode=true");
-        refused("popConsumerKVServiceEnable=true with slaves", "popConsumerKVServiceInit=true", "brokerRole=SLAVE");
+        String pop = "popConsumerKVServiceEnable=true with slaves";
+        refused(pop, "popConsumerKVServiceEnable=true", "enableControllerMode=true");
+        refused(pop, "popConsumerKVServiceInit=true", "brokerRole=SLAVE");
         Unsupported.check(properties("popConsumerKVServiceEnable=true", "brokerRole=ASYNC_MASTER"));
         Unsupported.check(properties("enableControllerMode=true", "enableDLegerCommitLog=false"));
     }

@@ -50,8 +50,9 @@ class SettingsTest {
 
     @Test
     void allSet() throws StartRefused {
-        Settings s = settings("tidemarkEndpoints= https://a:7411 ; [::1]:7411", "tidemarkBroker=other", "tidemarkGuard=true",
-            "tidemarkWithoutCluster=start", "tidemarkStartSeconds=5", "tidemarkUnmarkedFile=merge", "tidemarkLostLog=keep",
+        Settings s = settings("tidemarkEndpoints= https://a:7411 ; [::1]:7411", "tidemarkBroker=other",
+            "tidemarkGuard=true", "tidemarkWithoutCluster=start", "tidemarkStartSeconds=5",
+            "tidemarkUnmarkedFile=merge", "tidemarkLostLog=keep",
             "tidemarkOtherHolder=replace", "tidemarkFlush=false", "tidemarkCluster=0123456789abcdef0123456789abcdef");
         assertEquals("other", s.broker("broker-a"));
         assertTrue(s.guard());
@@ -88,7 +89,8 @@ class SettingsTest {
     @Test
     void theTokenIsNowhereToBeRead() throws Exception {
         assertFalse(settings(ENDPOINTS, "tidemarkToken=secret").toString().contains("secret"));
-        assertFalse(settings(ENDPOINTS, "tidemarkTokenFile=" + file("token", "secret\n")).toString().contains("secret"));
+        Settings s = settings(ENDPOINTS, "tidemarkTokenFile=" + file("token", "secret\n"));
+        assertFalse(s.toString().contains("secret"));
         String said = assertThrows(StartRefused.class,
             () -> settings(ENDPOINTS, "tidemarkToken=secret", "tidemarkTokenFile=f")).getMessage();
         assertFalse(said.contains("secret"), said);

@@ -55,8 +55,8 @@ public final class Guard {
             }
         }
         refused.incrementAndGet();
-        log.warn("Guard: " + commit.key() + " stays at " + stored.getAsLong() + "; " + commit.client() + " would have lowered it to "
-            + commit.offset() + ".");
+        log.warn("Guard: " + commit.key() + " stays at " + stored.getAsLong() + "; " + commit.client()
+            + " would have lowered it to " + commit.offset() + ".");
         return true;
     }
 

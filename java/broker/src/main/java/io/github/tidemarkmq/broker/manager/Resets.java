@@ -5,7 +5,7 @@ import io.github.tidemarkmq.broker.progress.Key;
 
 /** What the manager asks and tells about resets of live consumers. Implemented by package reset. Any thread. */
 public interface Resets {
-    /** Whether a reset of the key is assigned that no pull has taken yet: the broker answers 15s by itself until then. */
+    /** Whether a reset is assigned that no pull has taken yet: the broker answers 15s by itself until then. */
     boolean waits(Key key);
 
     /**

@@ -26,7 +26,7 @@ final class Answers {
                 brokers.setRemark("Offset has been previously reset"); // as ConsumerManageProcessor answers
                 return brokers;
             case CLOSED:
-                return with(brokers, SYSTEM_BUSY, "not taken: the offset was moved on purpose; read it, and go on there");
+                return with(brokers, SYSTEM_BUSY, "not taken: the offset was moved on purpose; read it, and go on");
             case LOWER_AT_SLAVE:
                 return with(brokers, SYSTEM_ERROR, "not taken: a slave lowers no offset; ask the master");
             case INVALID:

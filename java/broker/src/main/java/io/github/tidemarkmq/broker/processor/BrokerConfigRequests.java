@@ -8,8 +8,8 @@ import org.apache.rocketmq.remoting.protocol.RemotingCommand;
 
 /**
  * Codes 25 and 26, {@code mqadmin updateBrokerConfig} and {@code getBrokerConfig}. The broker keeps all lines of
- * broker.conf, shows them to everybody, logs what changes, and writes them back: our token must stay in the file, and out
- * of all else.
+ * broker.conf, shows them to everybody, logs what changes, and writes them back: our token must stay in the file, and
+ * out of all else.
  */
 public final class BrokerConfigRequests extends InFront {
     public static final int UPDATE = 25;

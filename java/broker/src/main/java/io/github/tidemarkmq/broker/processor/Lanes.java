@@ -9,9 +9,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Threads that keep the order of each caller: what one thread hands over runs in that order. Netty reads a connection on
- * one thread for as long as it lives, so the requests of a connection run in the order in which they were sent; in the
- * broker's own pool they overtake one another.
+ * Threads that keep the order of each caller: what one thread hands over runs in that order. Netty reads a connection
+ * on one thread for as long as it lives, so the requests of a connection run in the order in which they were sent; in
+ * the broker's own pool they overtake one another.
  */
 public final class Lanes extends AbstractExecutorService {
     /** As many as the broker has threads that decode requests (NettyServerConfig.serverWorkerThreads). */

@@ -43,7 +43,8 @@ final class Release5 extends Release {
     }
 
     static Release of(String version) {
-        boolean parses = Arrays.stream(BrokerStartup.class.getMethods()).anyMatch(m -> m.getName().equals("parseCmdLine"));
+        boolean parses = Arrays.stream(BrokerStartup.class.getMethods())
+            .anyMatch(m -> m.getName().equals("parseCmdLine"));
         return new Release5(version, !parses);
     }
 
@@ -116,7 +117,8 @@ final class Release5 extends Release {
     @Override
     public Set<String> offsetsRemovedWith(BrokerController controller, String topic) {
         BrokerConfig config = controller.getBrokerConfig();
-        if (UtilAll.isBlank(topic) || config.isValidateSystemTopicWhenUpdateTopic() && TopicValidator.isSystemTopic(topic)) {
+        if (UtilAll.isBlank(topic)
+            || config.isValidateSystemTopicWhenUpdateTopic() && TopicValidator.isSystemTopic(topic)) {
             return Collections.emptySet();
         }
         Set<String> topics = new LinkedHashSet<>();

@@ -34,7 +34,8 @@ class BrokerAnswersTest {
 
     @Test
     void ourSettingsCantBeChangedAtRunTime() throws Exception {
-        RemotingCommand got = process(BrokerConfigRequests.UPDATE, "flushDiskType=SYNC_FLUSH\ntidemarkToken=new\n", "done");
+        String both = "flushDiskType=SYNC_FLUSH\ntidemarkToken=new\n";
+        RemotingCommand got = process(BrokerConfigRequests.UPDATE, both, "done");
         assertEquals(1, got.getCode());
         assertTrue(got.getRemark().contains("restart"), got.getRemark());
         got = process(BrokerConfigRequests.UPDATE, "flushDiskType=SYNC_FLUSH\n", "done");

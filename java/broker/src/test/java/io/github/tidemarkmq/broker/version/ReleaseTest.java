@@ -20,7 +20,8 @@ class ReleaseTest {
         for (String v : new String[] {"V5_3_3", "V5_4_0", "V5_5_0"}) {
             assertTrue(Release.of(v) instanceof Release5, v);
         }
-        for (String v : new String[] {"V5_0_0", "V5_2_0", "V5_3_2", "V5_6_0", "V4_9_4", "V5_5_0_SNAPSHOT", "HIGHER_VERSION"}) {
+        String[] others = {"V5_0_0", "V5_2_0", "V5_3_2", "V5_6_0", "V4_9_4", "V5_5_0_SNAPSHOT", "HIGHER_VERSION"};
+        for (String v : others) {
             String said = assertThrows(StartRefused.class, () -> Release.of(v)).getMessage();
             assertTrue(said.contains("use 5.3.3 to 5.5.0, or 4.9.7"), said);
         }
