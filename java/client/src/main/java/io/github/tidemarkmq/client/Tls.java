@@ -16,7 +16,7 @@ import javax.net.ssl.TrustManagerFactory;
 
 /** TLS with the certificates of PEM files; the name of the node is checked against its certificate, always. */
 final class Tls {
-    private static final char[] NO_PASSWORD = new char[0];
+    private static final char[] PASSWORD = "unused".toCharArray();
 
     /** Null: the JVM's own. */
     private final WatchedFile ca;
@@ -113,9 +113,9 @@ final class Tls {
         List<Certificate> chain = Pem.certificates(certificate.toString(), certificate.text());
         PrivateKey secret = Pem.key(key.toString(), key.text(), chain.get(0).getPublicKey());
         KeyStore store = empty();
-        store.setKeyEntry("client", secret, NO_PASSWORD, chain.toArray(new Certificate[0]));
+        store.setKeyEntry("client", secret, PASSWORD, chain.toArray(new Certificate[0]));
         KeyManagerFactory f = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-        f.init(store, NO_PASSWORD);
+        f.init(store, PASSWORD);
         return f;
     }
 

@@ -35,8 +35,13 @@ final class FakeNode implements AutoCloseable {
     }
 
     FakeNode(Script script) throws IOException {
+        this(new ServerSocket(0, 64, InetAddress.getLoopbackAddress()), script);
+    }
+
+    /** One that listens on a socket of the test's. */
+    FakeNode(ServerSocket server, Script script) throws IOException {
         this.script = script;
-        this.server = new ServerSocket(0, 64, InetAddress.getLoopbackAddress());
+        this.server = server;
         begin(this::accept);
     }
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What is sent again, where to, and what an answer means after that. */
-@Timeout(60)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RetryTest {
     private static final OffsetKey KEY = new OffsetKey("g", "t", "b", 0);
     private static final List<Commit> COMMITS = Collections.singletonList(new Commit(KEY, 8, 3));

@@ -8,10 +8,14 @@ import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -20,13 +24,15 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** TLS, certificates and tokens, against a real node; the command line makes them (the property {@code tidemark}). */
-@Timeout(120)
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class TlsTest {
     private static Path folder;
     private static TestCluster cluster;
@@ -123,7 +129,7 @@ class TlsTest {
 
     @Test
     void aTokenSaysWhoOneIsAndIsReadAgainWhenItChanges() throws Exception {
-        String good = new String(Files.readAllBytes(folder.resolve("ops.token")), StandardCharsets.UTF_8).trim();
+        String good = text("ops.token").trim();
         try (TidemarkClient ops = TidemarkClient.open(seeds().tls(ca()).token(good).build())) {
             assertTrue(commit(ops, "whatever").accepted(0));
         }
@@ -172,7 +178,11 @@ class TlsTest {
     }
 
     private static void copy(String from, String to) throws IOException {
-        write(to, new String(Files.readAllBytes(folder.resolve(from)), StandardCharsets.UTF_8));
+        write(to, text(from));
+    }
+
+    private static String text(String name) throws IOException {
+        return new String(Files.readAllBytes(folder.resolve(name)), StandardCharsets.UTF_8);
     }
 
     @Test
@@ -196,6 +206,41 @@ class TlsTest {
         try (FakeNode plain = new FakeNode((n, head, out) -> out.write("HTTP/1.1 400 no\r\n\r\n".getBytes()))) {
             e = fails(ClientOptions.seeds("https://" + plain.address()).tls(ca()));
             assertEquals(Code.UNREACHABLE, e.code());
+        }
+    }
+
+    @Test
+    void anAnswerThatIsLateAndInPiecesIsReadOverTls() throws Exception {
+        KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
+        store.load(null, null);
+        List<Certificate> chain = Pem.certificates("n1.crt", text("certs/n1.crt"));
+        store.setKeyEntry("n1", Pem.key("n1.key", text("certs/n1.key"), chain.get(0).getPublicKey()), new char[] {'x'},
+            chain.toArray(new Certificate[0]));
+        KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        keys.init(store, new char[] {'x'});
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(keys.getKeyManagers(), null, null);
+        ServerSocket server = context.getServerSocketFactory().createServerSocket(0, 64,
+            InetAddress.getLoopbackAddress());
+        byte[] answer = FakeNode.ok(FakeNode.meta("").text(3, "leader"));
+        try (FakeNode node = new FakeNode(server, (n, head, out) -> {
+            for (int i = 0; i < answer.length; i += 40) {
+                Thread.sleep(i == 0 ? 700 : 50); // longer than a node may be quiet before it is asked
+                out.write(answer, i, Math.min(40, answer.length - i));
+                out.flush();
+            }
+        }); TidemarkClient client = TidemarkClient.open(ClientOptions.seeds(node.address()).tls(ca()).build())) {
+            assertEquals("leader", client.status(soon()).state());
+            assertEquals("leader", client.status(soon()).state(), "on the same connection");
+            assertEquals(2, node.requests.get());
+        }
+    }
+
+    @Test
+    void aHandshakeThatHangsEndsWithTheDeadline() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 64, InetAddress.getLoopbackAddress())) {
+            TidemarkException e = fails(ClientOptions.seeds("127.0.0.1:" + silent.getLocalPort()).tls(ca()));
+            assertEquals(Code.UNREACHABLE, e.code(), e.getMessage());
         }
     }
 
