@@ -8,8 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +17,7 @@ import (
 
 	"github.com/tidemark-mq/tidemark/client"
 	"github.com/tidemark-mq/tidemark/cluster-test/ask"
+	"github.com/tidemark-mq/tidemark/internal/ports"
 )
 
 // Cluster is a cluster of processes. Members are n1, n2, and so on.
@@ -246,27 +245,10 @@ func (r Result) Want(tb testing.TB, code int, out, err string) Result {
 }
 
 // freePorts finds a first port such that those of n nodes can be listened on.
-// They lie below those that the system gives away by itself.
 func freePorts(tb testing.TB, n int) int {
-	for range 200 {
-		base := 12000 + 10*rand.IntN(1500)
-		if free(base, n) {
-			return base
-		}
-	}
-	tb.Fatal("no free ports found")
-	return 0
-}
-
-func free(base, n int) bool {
+	var offsets []int
 	for i := range n {
-		for port := base + 10*i; port < base+10*i+2; port++ {
-			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-			if err != nil {
-				return false
-			}
-			_ = l.Close()
-		}
+		offsets = append(offsets, 10*i, 10*i+1)
 	}
-	return true
+	return ports.Free(tb, offsets[1:]...)
 }

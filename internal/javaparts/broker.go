@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tidemark-mq/tidemark/internal/javaparts/remoting"
+	"github.com/tidemark-mq/tidemark/internal/ports"
 )
 
 // brokerStartup is a broker's own start class.
@@ -91,7 +92,7 @@ func NewBroker(tb testing.TB, v Version, at *NameServer, config map[string]strin
 	}
 	b.ready = func(ctx context.Context) error { return b.registered(ctx, at.Addr) }
 	b.choose = func() {
-		port = freePort(tb, -2, 1)
+		port = ports.Free(tb, -2, 1)
 		b.Addr = loopback(port)
 	}
 	return b

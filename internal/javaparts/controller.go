@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemark-mq/tidemark/internal/javaparts/remoting"
+	"github.com/tidemark-mq/tidemark/internal/ports"
 )
 
 // Controller is a RocketMQ 5.5.0 controller: it chooses the master of brokers
@@ -37,7 +38,7 @@ func StartController(tb testing.TB) *Controller {
 	}
 	c.ready = func(ctx context.Context) error { return connects(ctx, c.Addr) }
 	c.choose = func() {
-		c.Addr = loopback(freePort(tb))
+		c.Addr = loopback(ports.Free(tb))
 	}
 	c.Start()
 	return c
@@ -66,7 +67,9 @@ func (c *Controller) AwaitInSync(name string, brokers int) {
 		c.tb.Fatal(err)
 	}
 	var state struct {
-		ReplicasInfoTable map[string]struct{ InSyncReplicas []struct{ BrokerAddress string } }
+		ReplicasInfoTable map[string]struct {
+			InSyncReplicas []struct{ BrokerAddress string }
+		}
 	}
 	for end := time.Now().Add(Patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		body, err := remoting.Call(c.tb.Context(), c.Addr, codeSyncState, nil, names)

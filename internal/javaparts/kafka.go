@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/tidemark-mq/tidemark/internal/ports"
 )
 
 // Kafka is one Kafka broker, its own controller. It is ended with the test.
@@ -34,7 +36,7 @@ func StartKafka(tb testing.TB) *Kafka {
 	}
 	k.ready = func(ctx context.Context) error { return askKafka(ctx, k.Addr) }
 	k.choose = func() {
-		port := freePort(tb, 1)
+		port := ports.Free(tb, 1)
 		k.Addr = loopback(port)
 		k.format(classpath, config, port)
 	}

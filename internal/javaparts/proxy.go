@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/tidemark-mq/tidemark/internal/ports"
 )
 
 // Proxy is a RocketMQ proxy 5.5.0 in cluster mode, before the brokers of a name
@@ -33,7 +35,7 @@ func StartProxy(tb testing.TB, at *NameServer) *Proxy {
 	}
 	x.ready = func(ctx context.Context) error { return connects(ctx, x.Addr) }
 	x.choose = func() {
-		port = freePort(tb, 1)
+		port = ports.Free(tb, 1)
 		x.Addr = loopback(port)
 	}
 	x.Start()

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/tidemark-mq/tidemark/internal/javaparts/remoting"
+	"github.com/tidemark-mq/tidemark/internal/ports"
 )
 
 // Codes of RocketMQ's remoting protocol.
@@ -63,7 +64,7 @@ func StartNameServer(tb testing.TB, v Version) *NameServer {
 		return err
 	}
 	n.choose = func() {
-		port = freePort(tb)
+		port = ports.Free(tb)
 		n.Addr = loopback(port)
 	}
 	n.Start()

@@ -43,7 +43,8 @@ var rooms = []room{
 	{"rocketmq", []string{"offset", "offsetfile"}},
 	{"internal/livefile", nil},
 	{"internal/fixture", nil},
-	{"internal/javaparts", nil},
+	{"internal/ports", nil},
+	{"internal/javaparts", []string{"internal/ports"}},
 	{"internal/lint", nil},
 }
 
