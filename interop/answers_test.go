@@ -17,9 +17,7 @@ import (
 
 	"github.com/tidemark-mq/tidemark/cluster-test/effort"
 	"github.com/tidemark-mq/tidemark/cluster-test/local"
-	"github.com/tidemark-mq/tidemark/internal/javaparts"
 	"github.com/tidemark-mq/tidemark/internal/javaparts/remoting"
-	"github.com/tidemark-mq/tidemark/interop/stand"
 )
 
 // requests are commits and queries of all sorts, each as fields of the right
@@ -60,30 +58,24 @@ var requests = []struct {
 	{"a query at the end", codeQuery, ""},
 }
 
-// TestAnswers (C23, apache/rocketmq#10832, #3474): commits and queries, good
+// sameAnswers (C23, apache/rocketmq#10832, #3474): commits and queries, good
 // and bad, and frames that are none, are answered by a broker with our jar as
 // by one without.
-func TestAnswers(t *testing.T) {
-	versions := effort.Of([]javaparts.Version{javaparts.RocketMQ5}, []javaparts.Version{javaparts.RocketMQ5, javaparts.RocketMQ53, javaparts.RocketMQ4})
-	for _, v := range versions {
-		t.Run(string(v), func(t *testing.T) {
-			plain := answers(stand.New(t, v, stand.Plain))
-			t.Logf("plain:\n%s", strings.Join(plain, "\n"))
-			ours := answers(stand.New(t, v, stand.Tidemark))
-			for i := range plain {
-				if plain[i] != ours[i] {
-					t.Errorf("plain: %s\n with the jar: %s", plain[i], ours[i])
-				}
-			}
-		})
+func sameAnswers(t *testing.T, plain, ours side) {
+	want, got := answers(plain), answers(ours)
+	for i := range want {
+		if want[i] != got[i] {
+			t.Errorf("plain: %s\nwith the jar: %s", want[i], got[i])
+		}
 	}
+	t.Logf("the plain broker answers:\n%s", strings.Join(want, "\n"))
 }
 
-// answers are what a new broker says to all requests, in both forms of header,
+// answers are what a broker says to all requests, in both forms of header,
 // and to bytes that are no frames.
-func answers(s *stand.Stand) (said []string) {
+func answers(s side) (said []string) {
 	s.Helper()
-	b := s.Broker(nil)
+	b := s.broker
 	for _, form := range []remoting.Form{remoting.JSON, remoting.Binary} {
 		topic, group := fmt.Sprint("orders-", form), fmt.Sprint("billing-", form)
 		b.CreateTopic(topic, 4)
@@ -98,7 +90,7 @@ func answers(s *stand.Stand) (said []string) {
 			said = append(said, fmt.Sprintf("%d %-42s %d %v %q", form, r.what, f.Code, f.Ext, strings.TrimSpace(f.Remark)))
 		}
 	}
-	return append(said, toNoFrames(s, b)...)
+	return append(said, toNoFrames(s)...)
 }
 
 // changed lays "name=value name=value" over fields.
@@ -117,13 +109,13 @@ func changed(fields map[string]string, by string) map[string]string {
 
 // toNoFrames is what becomes of a connection that sends what is no frame, again
 // and again, while another is not held up.
-func toNoFrames(s *stand.Stand, b *javaparts.Broker) (said []string) {
+func toNoFrames(s side) (said []string) {
 	s.Helper()
-	healthy := dial(s, b, remoting.JSON)
+	healthy := dial(s, s.broker, remoting.JSON)
 	for what, frame := range fixture(s, "C23.frames.hex") {
 		ends := map[string]bool{}
 		for range effort.Of(3, 1_000) {
-			ends[end(s, b.Addr, frame)] = true
+			ends[end(s, frame)] = true
 			began := time.Now()
 			healthy.query("billing-0", "orders-0", 0)
 			if took := time.Since(began); took > time.Second {
@@ -137,9 +129,9 @@ func toNoFrames(s *stand.Stand, b *javaparts.Broker) (said []string) {
 }
 
 // end tells how a connection ends that sends these bytes.
-func end(s *stand.Stand, addr string, frame []byte) string {
+func end(s side, frame []byte) string {
 	s.Helper()
-	c, err := net.DialTimeout("tcp", addr, 5*time.Second)
+	c, err := net.DialTimeout("tcp", s.broker.Addr, 5*time.Second)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -161,7 +153,7 @@ func end(s *stand.Stand, addr string, frame []byte) string {
 }
 
 // fixture gives the frames of a file by what stands above each.
-func fixture(s *stand.Stand, name string) map[string][]byte {
+func fixture(s side, name string) map[string][]byte {
 	s.Helper()
 	f, err := os.Open(filepath.Join(local.Root(), "rocketmq", "testdata", name))
 	if err != nil {

@@ -46,8 +46,11 @@ var squads = map[javaparts.Version][]squad{
 // equal. One offset changed behind the broker's back is found as exactly one.
 func TestEveryKindOfConsumer(t *testing.T) {
 	versions := effort.Of([]javaparts.Version{javaparts.RocketMQ5}, []javaparts.Version{javaparts.RocketMQ5, javaparts.RocketMQ53, javaparts.RocketMQ4})
+	wheres := effort.Of([]stand.Where{stand.Tidemark}, []stand.Where{stand.Plain, stand.Tidemark})
 	for _, v := range versions {
-		stand.Both(t, v, everyKind)
+		for _, w := range wheres {
+			t.Run(string(v)+" "+string(w), func(t *testing.T) { everyKind(t, stand.New(t, v, w)) })
+		}
 	}
 }
 

@@ -8,9 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark-mq/tidemark/cluster-test/effort"
 	"github.com/tidemark-mq/tidemark/internal/javaparts"
-	"github.com/tidemark-mq/tidemark/interop/stand"
 )
 
 // commands are what an operator does with offsets, and looks at, in an order in
@@ -43,27 +41,21 @@ var commands = []string{
 	"brokerStatus -b BROKER",
 }
 
-// TestTranscriptOfTheTools: what RocketMQ's tools print of a broker with our
-// jar is what they print of one without, but for times and our lines in brokerStatus.
-func TestTranscriptOfTheTools(t *testing.T) {
-	versions := effort.Of([]javaparts.Version{javaparts.RocketMQ5}, []javaparts.Version{javaparts.RocketMQ5, javaparts.RocketMQ53, javaparts.RocketMQ4})
-	for _, v := range versions {
-		t.Run(string(v), func(t *testing.T) {
-			plain := transcript(stand.New(t, v, stand.Plain))
-			t.Logf("plain:\n%s", strings.Join(plain, "\n"))
-			ours := transcript(stand.New(t, v, stand.Tidemark))
-			mark := func(line string) bool { return strings.HasPrefix(line, "tidemark") }
-			if !slices.ContainsFunc(ours, mark) {
-				t.Error("brokerStatus has no line of ours")
-			}
-			ours = slices.DeleteFunc(ours, mark)
-			for i := range max(len(plain), len(ours)) {
-				if i >= len(plain) || i >= len(ours) || plain[i] != ours[i] {
-					t.Fatalf("they differ from line %d on:\n%s\n\nwith the jar:\n%s", i, around(plain, i), around(ours, i))
-				}
-			}
-		})
+// sameTranscript: what RocketMQ's tools print of a broker with our jar is what
+// they print of one without, but for times and our lines in brokerStatus.
+func sameTranscript(t *testing.T, plain, ours side) {
+	want, got := transcript(plain), transcript(ours)
+	mark := func(line string) bool { return strings.HasPrefix(line, "tidemark") }
+	if !slices.ContainsFunc(got, mark) {
+		t.Error("brokerStatus has no line of ours")
 	}
+	got = slices.DeleteFunc(got, mark)
+	for i := range max(len(want), len(got)) {
+		if i >= len(want) || i >= len(got) || want[i] != got[i] {
+			t.Fatalf("they differ from line %d on:\n%s\n\nwith the jar:\n%s", i, around(want, i), around(got, i))
+		}
+	}
+	t.Logf("%d commands, the same lines from both:\n%s", len(commands), strings.Join(want, "\n"))
 }
 
 // around are the lines near one.
@@ -73,9 +65,9 @@ func around(lines []string, i int) string {
 
 // transcript runs all commands on a new broker, and gives each with what it
 // printed, without what differs from run to run.
-func transcript(s *stand.Stand) (lines []string) {
+func transcript(s side) (lines []string) {
 	s.Helper()
-	b := s.Broker(nil)
+	b := s.broker
 	prepare(b)
 	for _, command := range commands {
 		out := s.Admin(strings.Fields(strings.ReplaceAll(command, "BROKER", b.Addr))...)
@@ -84,7 +76,7 @@ func transcript(s *stand.Stand) (lines []string) {
 			lines = append(lines, nameOfEach(out)...)
 			continue
 		}
-		lines = append(lines, strings.Split(constant(out, s, b), "\n")...)
+		lines = append(lines, strings.Split(constant(out, s), "\n")...)
 	}
 	return lines
 }
@@ -130,7 +122,8 @@ var (
 	blanks  = regexp.MustCompile(` {2,}`)
 )
 
-func constant(out string, s *stand.Stand, b *javaparts.Broker) string {
+func constant(out string, s side) string {
+	b := s.broker
 	_, port, _ := strings.Cut(b.Addr, ":")
 	n, _ := strconv.Atoi(port)
 	for _, r := range []struct{ old, new string }{

@@ -2,8 +2,10 @@ package interop
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/tidemark-mq/tidemark/internal/javaparts"
 	"github.com/tidemark-mq/tidemark/internal/javaparts/remoting"
@@ -115,4 +117,16 @@ func (w wire) createGroups(names ...string) {
 			w.Fatalf("making a group was answered by %+v", f)
 		}
 	}
+}
+
+// pullFields ask for up to 32 messages of a queue, without waiting for new ones.
+func pullFields(group, topic string, queue int, from int64) map[string]string {
+	ext := queueFields(group, topic, queue)
+	for k, v := range map[string]string{
+		"queueOffset": strconv.FormatInt(from, 10), "maxMsgNums": "32", "sysFlag": "4", "commitOffset": "0",
+		"suspendTimeoutMillis": "0", "subscription": "*", "subVersion": fmt.Sprint(time.Now().UnixMilli()), "expressionType": "TAG",
+	} {
+		ext[k] = v
+	}
+	return ext
 }
