@@ -64,6 +64,9 @@ func StartBroker(tb testing.TB, v Version, at *NameServer, config map[string]str
 	return b
 }
 
+// ByItself makes the broker's next start one by its own class, without jars of ours.
+func (b *Broker) ByItself() { b.Class, b.Jars = brokerStartup, nil }
+
 // NewBroker is a broker as StartBroker makes it, not started yet: for what must
 // be done in its folders before, and for starts that should fail.
 func NewBroker(tb testing.TB, v Version, at *NameServer, config map[string]string, options ...BrokerOption) *Broker {
