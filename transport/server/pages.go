@@ -86,7 +86,7 @@ The leader's address is `+oneLine(leader)+`; every node takes every request.
 The API takes POST with Content-Type: application/json (Connect), and gRPC:
 
   POST /tidemark.v1.OffsetService/   Commit Set Fetch Stream
-  POST /tidemark.v1.GroupService/    List Reset Remove Clone Expire Claim Import Export
+  POST /tidemark.v1.GroupService/    List Reset Remove Clone Expire Claim Claims Import Export
   POST /tidemark.v1.ClusterService/  Status AddMember PromoteMember RemoveMember Transfer Snapshot RaiseLevel
 
 For a start:

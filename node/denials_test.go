@@ -1,0 +1,63 @@
+package node
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/fsm"
+)
+
+// TestDenialsAreBounded: a flood of refusals leaves some hundred lines and then
+// one in ten seconds, each of which tells how many had none; none is untold, and
+// strangers take no line of a caller that is known.
+func TestDenialsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var lines []fsm.Record
+		d := newDenials(func(r fsm.Record) { lines = append(lines, r) }, denialEvery)
+		stranger, known := auth.Anonymous("10.0.0.1:1"), auth.Principal{Name: "app", From: "10.0.0.2:1"}
+		for i := range 5000 {
+			d.note(stranger, fsm.Record{Principal: stranger.Name, Detail: fmt.Sprint("try ", i)})
+		}
+		if len(lines) != denialBurst {
+			t.Fatalf("%d lines at once", len(lines))
+		}
+		d.note(known, fsm.Record{Principal: known.Name, Detail: "mine"})
+		if last := lines[len(lines)-1]; last.Detail != "mine" {
+			t.Errorf("the line of a known caller is %+v", last)
+		}
+		time.Sleep(denialEvery + time.Second)
+		synctest.Wait()
+		if last := lines[len(lines)-1]; !strings.HasPrefix(last.Detail, "refusals_without_a_line=4900, the last of them: try 4999") {
+			t.Errorf("after a while: %+v", last)
+		}
+
+		// A flood that goes on for an hour.
+		before, told := len(lines), uint64(0)
+		for range 3600 {
+			for range 100 {
+				d.note(stranger, fsm.Record{Detail: "x"})
+			}
+			time.Sleep(time.Second)
+		}
+		d.close()
+		synctest.Wait()
+		for _, l := range lines[before:] {
+			var n uint64
+			if _, err := fmt.Sscanf(l.Detail, "refusals_without_a_line=%d,", &n); err != nil {
+				n = 1
+			}
+			told += n
+		}
+		if told != 360_000 {
+			t.Errorf("%d refusals are told of 360,000", told)
+		}
+		if n := len(lines) - before; n > denialBurst+2*360 {
+			t.Errorf("%d lines in an hour", n)
+		}
+		d.note(stranger, fsm.Record{Detail: "late"}) // starts no timer
+	})
+}
