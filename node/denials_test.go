@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,25 +19,30 @@ func TestDenialsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var lines []fsm.Record
 		d := newDenials(func(r fsm.Record) { lines = append(lines, r) }, denialEvery)
+		written := func() []fsm.Record { // as the timers' goroutines left them
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			return slices.Clone(lines)
+		}
 		stranger, known := auth.Anonymous("10.0.0.1:1"), auth.Principal{Name: "app", From: "10.0.0.2:1"}
 		for i := range 5000 {
 			d.note(stranger, fsm.Record{Principal: stranger.Name, Detail: fmt.Sprint("try ", i)})
 		}
-		if len(lines) != denialBurst {
-			t.Fatalf("%d lines at once", len(lines))
+		if n := len(written()); n != denialBurst {
+			t.Fatalf("%d lines at once", n)
 		}
 		d.note(known, fsm.Record{Principal: known.Name, Detail: "mine"})
-		if last := lines[len(lines)-1]; last.Detail != "mine" {
+		if last := written()[denialBurst]; last.Detail != "mine" {
 			t.Errorf("the line of a known caller is %+v", last)
 		}
 		time.Sleep(denialEvery + time.Second)
 		synctest.Wait()
-		if last := lines[len(lines)-1]; !strings.HasPrefix(last.Detail, "refusals_without_a_line=4900, the last of them: try 4999") {
+		if last := written()[denialBurst+1]; !strings.HasPrefix(last.Detail, "refusals_without_a_line=4900, the last of them: try 4999") {
 			t.Errorf("after a while: %+v", last)
 		}
 
 		// A flood that goes on for an hour.
-		before, told := len(lines), uint64(0)
+		before, told := len(written()), uint64(0)
 		for range 3600 {
 			for range 100 {
 				d.note(stranger, fsm.Record{Detail: "x"})
@@ -45,7 +51,7 @@ func TestDenialsAreBounded(t *testing.T) {
 		}
 		d.close()
 		synctest.Wait()
-		for _, l := range lines[before:] {
+		for _, l := range written()[before:] {
 			var n uint64
 			if _, err := fmt.Sscanf(l.Detail, "refusals_without_a_line=%d,", &n); err != nil {
 				n = 1
@@ -55,7 +61,7 @@ func TestDenialsAreBounded(t *testing.T) {
 		if told != 360_000 {
 			t.Errorf("%d refusals are told of 360,000", told)
 		}
-		if n := len(lines) - before; n > denialBurst+2*360 {
+		if n := len(written()) - before; n > denialBurst+2*360 {
 			t.Errorf("%d lines in an hour", n)
 		}
 		d.note(stranger, fsm.Record{Detail: "late"}) // starts no timer
