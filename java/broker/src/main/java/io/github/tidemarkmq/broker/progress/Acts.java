@@ -59,9 +59,10 @@ final class Acts {
 
     /** Removes what the cluster has of a scope at this broker, then what the table has. */
     void remove(Scope scope, Predicate<Queues> names) throws ActFailed {
-        act("remove " + scope, (act, d) -> cluster.remove(act, scope.ofBroker(options.broker), d));
+        ActAnswer a = act("remove " + scope, (act, d) -> cluster.remove(act, scope.ofBroker(options.broker), d));
+        long index = a == null ? 0 : a.meta().index();
         for (KeyProgress k : table.select(names)) {
-            Takeover.removed(k, board);
+            Takeover.removed(k, index, board);
         }
         board.outbox.flush(TOLD_MILLIS);
     }

@@ -3,6 +3,7 @@ package io.github.tidemarkmq.broker.progress;
 import io.github.tidemarkmq.client.ActAnswer;
 import io.github.tidemarkmq.client.ActHeader;
 import io.github.tidemarkmq.client.ActRefusedException;
+import io.github.tidemarkmq.client.ClaimAnswer;
 import io.github.tidemarkmq.client.Cluster;
 import io.github.tidemarkmq.client.Code;
 import io.github.tidemarkmq.client.Deadline;
@@ -31,6 +32,32 @@ final class Claims {
 
     /** Refuses where another holder has the newest claim on the name, unless told to take it over. */
     void check(Deadline deadline) throws StartRefused, TidemarkException {
+        ClaimAnswer a = newest(deadline);
+        String us = options.holder.get();
+        if (a.index() == 0 || a.holder().equals(us)) {
+            return;
+        }
+        String them = "\"" + a.holder().replaceAll("\\p{Cntrl}", "?") + "\"";
+        if (!options.takeOver) {
+            throw new StartRefused("The broker name \"" + options.broker + "\" belongs to " + them + " in cluster "
+                + a.meta().clusterId() + " (RocketMQ cluster/store), and this is \"" + us + "\": two brokers of one"
+                + " name would undo each other's offsets. Give one of them another tidemarkBroker; or, if this one is"
+                + " to take over from a store that is gone, set tidemarkOtherHolder=replace and start again.");
+        }
+        lines.warn("tidemark: the broker name \"" + options.broker + "\" is taken over from " + them
+            + ", as tidemarkOtherHolder=replace says; take the line out now");
+    }
+
+    private ClaimAnswer newest(Deadline deadline) throws StartRefused, TidemarkException {
+        try {
+            return cluster.claimOfBroker(options.broker, ReadAt.LINEARIZABLE, deadline);
+        } catch (TidemarkException e) {
+            if (e.code() == Code.INVALID) {
+                throw new StartRefused("The cluster does not know who holds a broker's name (" + e.getMessage()
+                    + "): its nodes are older than this jar. Upgrade them, and start again.", e);
+            }
+            throw e;
+        }
     }
 
     /**

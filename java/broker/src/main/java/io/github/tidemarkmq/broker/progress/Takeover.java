@@ -36,7 +36,7 @@ final class Takeover {
             lose(k, b);
         } else if (!s.exists() && k.traffic == null) {
             k.phase = Phase.GONE; // it was only asked for
-        } else if (moved(s, b.view.followed)) {
+        } else if (moved(s, Math.max(b.view.followed, k.epoch))) {
             move(k, s, b);
         } else {
             open(k, s);
@@ -222,8 +222,8 @@ final class Takeover {
         }
     }
 
-    /** Removed by an act of this broker itself: gone at once. */
-    static void removed(KeyProgress k, Board b) {
+    /** Removed by an act of this broker itself, all of which the cluster had done at this index: gone at once. */
+    static void removed(KeyProgress k, long index, Board b) {
         synchronized (k) {
             if (k.phase == Phase.LOST || k.phase == Phase.DEAD) {
                 return;
@@ -236,6 +236,7 @@ final class Takeover {
             k.phase = Phase.GONE;
             k.value = KeyProgress.NONE;
             k.acked = KeyProgress.NONE;
+            k.epoch = Math.max(k.epoch, index);
             k.gate = Gate.removed();
         }
     }

@@ -189,6 +189,148 @@ class ProgressTest {
     }
 
     @Test
+    void aNamesakeIsRefusedUnlessTold(TestInfo test) throws Exception {
+        try (Stand s = stand(test); Stand other = new Stand(cluster, folder, s.options.broker, "C/2")) {
+            s.start(Role.MASTER);
+            s.ask(key, 5, "c1");
+            StartRefused e = assertThrows(StartRefused.class, () -> other.start(Role.MASTER));
+            assertTrue(e.getMessage().contains("belongs to \"C/1\""), e.getMessage());
+            assertEquals(Decision.DURABLE, s.ask(key, 6, "c1"), "who was refused fenced nobody");
+            other.options.takeOver = true;
+            other.start(Role.MASTER);
+            assertEquals(OptionalLong.of(6), other.progress.query(key));
+        }
+    }
+
+    @Test
+    void anOldMasterIsFencedAndStops(TestInfo test) throws Exception {
+        try (Stand old = stand(test); Stand young = new Stand(cluster, folder, old.options.broker, "C/1")) {
+            old.start(Role.MASTER);
+            Key idle = new Key("orders", "billing", 4);
+            old.ask(key, 5, "c1");
+            old.ask(idle, 50, "c1");
+            young.start(Role.MASTER);
+            assertEquals(Decision.CLOSED, old.ask(key, 99, "c1"));
+            Stand.await("the others are lost within a look", () -> old.progress.counters().lost == 2);
+            assertFalse(old.commit(idle, 51, "c1"));
+            assertEquals(OptionalLong.of(50), old.progress.query(idle), "answered from memory as before");
+            assertThrows(ActFailed.class, () -> old.progress.assign(Collections.singletonMap(idle, 1L)));
+            assertEquals(OptionalLong.of(5), young.storedOffset(key));
+            assertEquals(Decision.DURABLE, young.ask(key, 6, "c1"));
+        }
+    }
+
+    @Test
+    void aSlaveRaisesFollowsAndIsPromoted(TestInfo test) throws Exception {
+        try (Stand master = stand(test); Stand slave = new Stand(cluster, folder, master.options.broker, "C/1")) {
+            master.start(Role.MASTER);
+            master.ask(key, 10, "c1");
+            slave.start(Role.SLAVE);
+            assertEquals(OptionalLong.of(10), slave.progress.query(key));
+            assertEquals(Decision.DURABLE, slave.ask(key, 12, "c1"));
+            assertEquals(Decision.LOWER_AT_SLAVE, slave.ask(key, 11, "c1"));
+            Stand.await("the master follows", () -> master.progress.query(key).equals(OptionalLong.of(12)));
+            assertEquals(Decision.DURABLE, master.ask(key, 13, "c1"));
+            Stand.Late<OptionalLong> read = new Stand.Late<>();
+            slave.progress.read(key, "c1", read::set);
+            assertEquals(OptionalLong.of(13), read.get());
+            master.progress.assign(Collections.singletonMap(key, 3L));
+            Stand.await("the slave follows a reset", () -> slave.progress.query(key).equals(OptionalLong.of(3)));
+            assertEquals(Decision.CLOSED, slave.ask(key, 14, "c1"), "it has not read the key since");
+            Stand.Late<OptionalLong> again = new Stand.Late<>();
+            slave.progress.read(key, "c1", again::set);
+            assertEquals(OptionalLong.of(3), again.get());
+            assertEquals(Decision.DURABLE, slave.ask(key, 4, "c1"));
+            slave.progress.promote();
+            assertEquals(OptionalLong.of(4), slave.progress.query(key));
+            assertEquals(Decision.DURABLE, slave.ask(key, 5, "c1"));
+            assertEquals(Decision.DURABLE, slave.ask(key, 2, "c1"), "a master lowers");
+            Stand.await("the old master is lost", () -> master.progress.counters().lost == 1);
+            master.progress.demote();
+            Stand.await("it follows as a slave", () -> master.progress.query(key).equals(OptionalLong.of(2)));
+        }
+    }
+
+    @Test
+    void whatWasNotSentGoesOutAtTheNextStart(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            s.start(Role.MASTER);
+            Key lowered = new Key("orders", "billing", 4);
+            Key moved = new Key("orders", "billing", 5);
+            for (Key k : new Key[] {key, lowered, moved}) {
+                s.ask(k, 100, "c1");
+            }
+            s.progress.close(0, TimeUnit.MILLISECONDS); // nothing is sent any more
+            s.commit(key, 110, "c1");
+            s.commit(lowered, 90, "c1");
+            s.commit(moved, 120, "c1");
+            s.persist();
+            assertEquals(OptionalLong.of(100), s.storedOffset(key));
+            cluster.reset(act(), Collections.singletonList(new Target(OffsetKeys.of(moved, s.options.broker), 7)),
+                soon());
+            s.start(Role.MASTER);
+            assertEquals(OptionalLong.of(110), s.progress.query(key));
+            assertEquals(OptionalLong.of(90), s.progress.query(lowered));
+            assertEquals(OptionalLong.of(7), s.progress.query(moved), "moved while it was away");
+            assertEquals(Decision.DURABLE, s.ask(key, 111, "c2"));
+            assertEquals(Decision.RESET, s.ask(moved, 121, "c2"));
+        }
+    }
+
+    @Test
+    void valuesRestOnTheLog(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            Tape log = new Tape();
+            s.start(Role.MASTER, log);
+            s.ask(key, 5, "c1");
+            s.progress.commit(Commit.of(key, 9, Origin.POP, "", 1_000));
+            Stand.Late<Decision> late = new Stand.Late<>();
+            s.progress.commit(Commit.twoWay(key, 12, "c1", 2_000, late::set));
+            assertEquals(OptionalLong.of(12), s.progress.query(key));
+            Stand.await("the flush is asked for", () -> log.wanted == 2_000);
+            assertEquals(OptionalLong.of(5), s.storedOffset(key));
+            log.moveTo(1_500);
+            Stand.await("the older value is sent", () -> s.progress.counters().acknowledged == 2);
+            assertEquals(OptionalLong.of(9), s.storedOffset(key));
+            log.moveTo(2_000);
+            assertEquals(Decision.DURABLE, late.get());
+            assertEquals(OptionalLong.of(12), s.storedOffset(key));
+        }
+    }
+
+    /** A log that is durable as far as it is told. */
+    private static final class Tape implements LogEnd {
+        volatile long durable;
+        volatile long wanted;
+        private volatile Runnable moved;
+
+        void moveTo(long position) {
+            durable = position;
+            moved.run();
+        }
+
+        @Override
+        public long end() {
+            return durable;
+        }
+
+        @Override
+        public long durable() {
+            return durable;
+        }
+
+        @Override
+        public void want(long position, boolean soon) {
+            wanted = soon ? position : wanted;
+        }
+
+        @Override
+        public void onAdvance(Runnable r) {
+            moved = r;
+        }
+    }
+
+    @Test
     void aDamagedFileEndsTheStart(TestInfo test) throws Exception {
         try (Stand s = stand(test)) {
             Files.write(s.path, "{\"offsetTable\":{\"orders@billing\":{0:1.5}}}".getBytes("UTF-8"));
