@@ -126,6 +126,9 @@ public final class ClusterOffsetManager extends ConsumerOffsetManager {
 
     @Override
     public long queryOffset(String group, String topic, int queue) {
+        if (group == null || topic == null) {
+            return -1; // a 14 may lack them; RocketMQ's own table has no such key either
+        }
         if (Key.ofBroker(group)) {
             return own.query(topic + AT + group, queue);
         }
