@@ -96,9 +96,13 @@ func WithJar(tb testing.TB) javaparts.BrokerOption {
 	return javaparts.StartClass(startClass, Jar(tb))
 }
 
-// Jar is the path of our jar, which "make jar" builds.
+// Jar is the path of our jar: that of the variable TIDEMARK_BROKER_JAR, or what
+// "make jar" has built.
 func Jar(tb testing.TB) string {
 	tb.Helper()
+	if elsewhere := os.Getenv("TIDEMARK_BROKER_JAR"); elsewhere != "" {
+		return elsewhere
+	}
 	path := filepath.Join(local.Root(), "bin", "tidemark-rocketmq-broker.jar")
 	if _, err := os.Stat(path); err != nil {
 		if _, missing := exec.LookPath("mvn"); missing != nil {
