@@ -160,7 +160,7 @@ func (m *Model) slotReply(s *State, i int, r Msg) {
 		c.Sends, c.Act, c.Base, c.Phase = 0, 0, 0, cUnread
 		s.forget(r.Who, true)
 	case r.Res == rOK:
-		c.Phase = cReady
+		c.Phase, c.Off = cReady, r.ROff
 		c.clearMark()
 		s.forget(r.Who, true)
 		if r.ROff > c.Mem {

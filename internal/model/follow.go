@@ -8,7 +8,7 @@ func (m *Model) begin(s *State, i int) {
 	c := &s.C[i]
 	s.forget(uint8(i), true)
 	l := *c
-	*c = Cons{Slot: Slot{Master: l.Master, Held: l.Held, HasHeld: l.HasHeld && !m.NoFile}, Cl: l.Cl}
+	*c = Cons{Slot: Slot{Master: l.Master, Held: l.Held, HasHeld: l.HasHeld && !m.NoFile}, Cl: l.Cl, Off: l.Off}
 	if c.Master {
 		m.beginClaim(s, i)
 		return
@@ -60,7 +60,9 @@ func (m *Model) view(s *State, k int) view {
 	return view{p.Has, p.Has && p.Pend, p.Off, m.indexOf(&s.St, k), m.ownEpoch(&s.St, k), m.claimOf(&s.St, k), m.epochOf(&s.St, k), s.St.Cluster, s.Now}
 }
 
-// moved tells whether an act has moved the key of slot i since it was read.
+// moved tells whether an act has moved the key of slot i since it was read. A key
+// that was not there, and was created under a new claim, has that claim's epoch;
+// one that was there must have been removed before.
 func (m *Model) moved(c *Cons, v view, start bool) bool {
 	held, known := c.Ep, true
 	if start && c.Ep == 0 { // what it held is gone
@@ -70,7 +72,7 @@ func (m *Model) moved(c *Cons, v view, start bool) bool {
 	if m.MovedByClaim {
 		return v.ep > held
 	}
-	return start && v.pend && !m.PendingOpen || known && own > held && (own != v.claim || m.CreatedCloses)
+	return start && v.pend && !m.PendingOpen || known && own > held && (own != v.claim || c.Off >= 0 && !m.CreatedStays || m.CreatedCloses)
 }
 
 // look takes over what the store has of the key of slot i now.
@@ -103,6 +105,10 @@ func (m *Model) takeOver(s *State, i int, v view, start bool) {
 		} else {
 			m.dropMarked(s, i)
 		}
+	}
+	c.Off = no
+	if v.has {
+		c.Off = v.off
 	}
 	c.Ep, c.Cl, c.Idx, c.Started, c.ReadAt = v.ep, v.cl, v.idx, v.at, v.at
 	if !c.Master {
@@ -144,7 +150,7 @@ func (m *Model) close(s *State, i int, v view, moved, start bool) {
 func (m *Model) lost(s *State, i int) {
 	c := &s.C[i]
 	s.forget(uint8(i), true)
-	*c = Cons{Phase: cLost, Cl: c.Cl, Slot: Slot{Master: true, Held: c.Held, HasHeld: c.HasHeld}}
+	*c = Cons{Phase: cLost, Cl: c.Cl, Off: c.Off, Slot: Slot{Master: true, Held: c.Held, HasHeld: c.HasHeld}}
 	m.hit("old master stops")
 }
 

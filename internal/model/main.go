@@ -209,6 +209,7 @@ func plantedBehind() []experiment {
 		{"slave: who has read opens the key for all", "slave-3", by(func(r *Rule) { r.OpenAll = true }), narrow},
 		{"slave: a claim closes keys", "slave", by(func(r *Rule) { r.MovedByClaim = true }), narrow},
 		{"slave: a key created under a new claim is taken for moved", "slave-absent", by(func(r *Rule) { r.CreatedCloses = true }), narrow},
+		{"slave: a key removed and created under a new claim is not", "slave-entries-shared", by(func(r *Rule) { r.CreatedStays = true }), func(c *Config) { narrow(c); c.Progress, c.Pairs, c.Ops[0].Menu = true, false, []Act{rem(0)} }},
 		{"slave: a late read is taken over", "slave-reads", by(func(r *Rule) { r.LateReads = true }), narrow},
 		{"slave: keys of another cluster are not closed", "slave-disaster", by(func(r *Rule) { r.ForeignOpen = true }), narrow},
 		{"slave: a value that waits at its promotion is sent under the claim", "slave-promoted", by(func(r *Rule) { r.PromoteKeeps, r.Restamp = true, true }), narrow},

@@ -44,6 +44,7 @@ type Rule struct {
 	KeepsValue       bool // of a moved key the higher offset stays
 	MovedByClaim     bool // a claim closes keys
 	CreatedCloses    bool // a key created under a new claim is taken for moved
+	CreatedStays     bool // ... is not, though it was there before
 	ForeignOpen      bool // keys of another cluster are taken over and not closed
 	PromoteKeeps     bool // a value that waits at a promotion is kept
 	PromoteOpens     bool // a start or promotion opens what is closed

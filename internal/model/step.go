@@ -18,6 +18,9 @@ func (m *Model) initial() State {
 		s.O[i].Left = m.Ops[i].N
 	}
 	for i := range m.Cons {
+		if m.behind() {
+			s.C[i].Off = m.Init[m.Cons[i]]
+		}
 		s.C[i].Master, s.C[i].HasHeld = m.behind() && !m.Slave[i], m.behind() && !m.NoFile
 	}
 	for u := range m.Users {
