@@ -97,31 +97,44 @@ final class ReadMessages {
     /** The answer to a question for one scope: at most one claim. */
     static ClaimAnswer claim(ProtoReader r) throws MalformedException {
         Meta meta = null;
-        String holder = "";
-        long index = 0;
+        Claimed claimed = null;
         while (r.next()) {
             switch (r.field()) {
                 case 1:
                     meta = Messages.meta(r);
                     break;
                 case 2:
-                    Messages.bound(index == 0 ? 0 : 1, 1);
-                    int outer = r.enter();
-                    while (r.next()) {
-                        if (r.field() == 3) {
-                            holder = r.text("");
-                        } else if (r.field() == 4) {
-                            index = r.natural();
-                        } else {
-                            r.skip();
-                        }
-                    }
-                    r.leave(outer);
+                    Messages.bound(claimed == null ? 0 : 1, 1);
+                    claimed = new Claimed(r);
                     break;
                 default:
                     r.skip();
             }
         }
-        return new ClaimAnswer(Messages.required(meta), holder, index);
+        Messages.required(meta);
+        return claimed == null ? new ClaimAnswer(meta, "", 0) : new ClaimAnswer(meta, claimed.holder, claimed.index);
+    }
+
+    /** A claim, read from its message; its scope is the one asked for. */
+    private static final class Claimed {
+        private String holder = "";
+        private long index;
+
+        Claimed(ProtoReader r) throws MalformedException {
+            int outer = r.enter();
+            while (r.next()) {
+                switch (r.field()) {
+                    case 3:
+                        holder = r.text("");
+                        break;
+                    case 4:
+                        index = r.natural();
+                        break;
+                    default:
+                        r.skip();
+                }
+            }
+            r.leave(outer);
+        }
     }
 }

@@ -251,6 +251,10 @@ class ClusterTest {
         assertEquals(5, after.position().offset());
         assertNotEquals(claim.index(), after.position().index(), "no key is touched");
         assertEquals(claim.index(), client.claimBroker(act, "claimed-broker", "a store in Bern", soon()).index());
+        ClaimAnswer held = client.claimOfBroker("claimed-broker", ReadAt.LINEARIZABLE, soon());
+        assertEquals("a store in Bern", held.holder());
+        assertEquals(claim.index(), held.index());
+        assertEquals(0, client.claimOfBroker("never-claimed", ReadAt.LINEARIZABLE, soon()).index());
         Refusal old = commit(new Commit(k, 6, 0)).refusals().get(0);
         assertEquals(claim.index(), old.state().claim());
         assertTrue(commit(new Commit(k, 6, claim.index())).accepted(0));

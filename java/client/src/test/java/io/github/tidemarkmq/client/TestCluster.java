@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -74,10 +75,26 @@ public final class TestCluster implements AutoCloseable {
         Deadline end = Deadline.after(30, TimeUnit.SECONDS);
         for (Node n : nodes) {
             try (TidemarkClient client = client(ClientOptions.seeds(n.address()))) {
-                while (!complete(client.status(end))) {
+                while (!complete(client, end)) {
                     Thread.sleep(5);
                 }
             }
+        }
+    }
+
+    private boolean complete(Cluster client, Deadline end) throws IOException, TidemarkException {
+        for (Node n : nodes) {
+            if (!n.process.isAlive()) {
+                throw new IOException(n.name + " has ended");
+            }
+        }
+        try {
+            return complete(client.status(Deadline.after(1, TimeUnit.SECONDS)));
+        } catch (TidemarkException e) {
+            if (end.passed()) {
+                throw e;
+            }
+            return false;
         }
     }
 
@@ -113,13 +130,20 @@ public final class TestCluster implements AutoCloseable {
             .orElseThrow(() -> new AssertionError("an unknown leader: " + at));
     }
 
+    /** Ports below those that the system hands out by itself, so that no connection takes one while its node is down. */
     private static List<Integer> freePorts(int n) throws IOException {
         List<ServerSocket> held = new ArrayList<>();
         List<Integer> ports = new ArrayList<>();
-        for (int i = 0; i < n; i++) {
-            ServerSocket s = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-            held.add(s);
-            ports.add(s.getLocalPort());
+        for (int tries = 0; ports.size() < n; tries++) {
+            int port = ThreadLocalRandom.current().nextInt(12_000, 32_000);
+            try {
+                held.add(new ServerSocket(port, 1, InetAddress.getLoopbackAddress()));
+                ports.add(port);
+            } catch (IOException e) {
+                if (tries > 1000) {
+                    throw e;
+                }
+            }
         }
         for (ServerSocket s : held) {
             s.close();
