@@ -1,13 +1,13 @@
 package interop
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tidemark-mq/tidemark/cluster-test/effort"
+	"github.com/tidemark-mq/tidemark/cluster-test/local"
 	"github.com/tidemark-mq/tidemark/internal/javaparts"
 	"github.com/tidemark-mq/tidemark/internal/javaparts/remoting"
 	"github.com/tidemark-mq/tidemark/interop/stand"
@@ -154,26 +154,39 @@ func noClusterNoAct(t *testing.T, s *stand.Stand) {
 	}
 }
 
-// TestTheTokenStaysInTheFile: no tool shows the token, and no setting of ours
-// is changed at run time, while those of the broker are.
+// TestTheTokenStaysInTheFile: a broker speaks to a cluster with TLS by a token.
+// No tool shows the token, and no setting of ours is changed at run time, while
+// those of the broker are; a wrong token ends the start.
 func TestTheTokenStaysInTheFile(t *testing.T) {
-	s := stand.New(t, javaparts.RocketMQ5, stand.Tidemark)
-	secret := map[string]string{"tidemarkToken": "tdmk-very-secret"}
-	maps.Copy(secret, s.Settings())
-	b := s.Broker(secret)
+	stand.Jar(t)
+	s := &stand.Stand{TB: t, Where: stand.Tidemark, Version: javaparts.RocketMQ5, Cluster: local.Start(t, 3, local.Env("CLUSTER_TLS", "1"))}
+	s.Names = javaparts.StartNameServer(t, s.Version)
+	secrets := filepath.Join(s.Cluster.Run, "secrets")
+	token, err := os.ReadFile(filepath.Join(secrets, "ops.token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := strings.TrimSpace(string(token))
+	ca := filepath.ToSlash(filepath.Join(secrets, "ca.crt"))
+	wantRefused(t, s.NewBroker(map[string]string{"tidemarkToken": secret[:len(secret)-1], "tidemarkTlsCa": ca}), "token")
+	b := s.Broker(map[string]string{"tidemarkToken": secret, "tidemarkTlsCa": ca})
 	w := dial(t, b, remoting.JSON)
-	shown := string(w.ask(26, nil, nil).Body)
-	wantPart(t, "getBrokerConfig", shown, "tidemarkToken=***")
+	wantPart(t, "getBrokerConfig", string(w.ask(26, nil, nil).Body), "tidemarkToken=***")
 	if f := w.ask(25, nil, []byte("tidemarkToken=other\n")); f.Code != answerError {
 		t.Errorf("changing our token at run time was answered by code %d", f.Code)
 	}
 	if f := w.ask(25, nil, []byte("maxTransferCountOnMessageInMemory=33\n")); f.Code != answerOK {
 		t.Errorf("changing a setting of the broker's was answered by code %d %q", f.Code, f.Remark)
 	}
-	wantPart(t, "getBrokerConfig", string(w.ask(26, nil, nil).Body), "maxTransferCountOnMessageInMemory=33")
-	b.Stop()
-	b.Start() // on the file that the broker has written back
-	wantNoPart(t, "the broker's log", b.Log(), "very-secret")
+	shown := string(w.ask(26, nil, nil).Body)
+	wantPart(t, "getBrokerConfig", shown, "maxTransferCountOnMessageInMemory=33")
+	wantNoPart(t, "getBrokerConfig", shown, secret)
+	conf, err := os.ReadFile(filepath.Join(filepath.Dir(b.Store), "server.conf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantPart(t, "the file that the broker has written back", string(conf), "tidemarkToken="+secret)
+	wantNoPart(t, "the broker's log", b.Log(), secret)
 }
 
 func wantPart(t *testing.T, what, text, part string) {

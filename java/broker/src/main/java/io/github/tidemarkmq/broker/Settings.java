@@ -5,8 +5,6 @@ import io.github.tidemarkmq.broker.progress.StartRefused;
 import io.github.tidemarkmq.broker.store.TailCheck;
 import io.github.tidemarkmq.client.ClientOptions;
 import io.github.tidemarkmq.client.TlsFiles;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
 import java.util.ArrayList;
@@ -32,6 +30,8 @@ final class Settings {
     static final String TLS_KEY = "tidemarkTlsKey";
     static final String TOKEN = "tidemarkToken";
     static final String TOKEN_FILE = "tidemarkTokenFile";
+    /** true: the token is sent without TLS too. */
+    static final String INSECURE_TOKEN = "tidemarkInsecureToken";
     /** The broker's name in the cluster's keys; by default brokerName. */
     static final String BROKER = "tidemarkBroker";
     /** true: no commit lowers an offset unasked. */
@@ -50,7 +50,7 @@ final class Settings {
     static final String FLUSH = "tidemarkFlush";
 
     private static final List<String> NAMES = Collections.unmodifiableList(Arrays.asList(ENDPOINTS, CLUSTER, TLS_CA,
-        TLS_CERTIFICATE, TLS_KEY, TOKEN, TOKEN_FILE, BROKER, GUARD, WITHOUT_CLUSTER, START_SECONDS, UNMARKED_FILE,
+        TLS_CERTIFICATE, TLS_KEY, TOKEN, TOKEN_FILE, INSECURE_TOKEN, BROKER, GUARD, WITHOUT_CLUSTER, START_SECONDS, UNMARKED_FILE,
         LOST_LOG, OTHER_HOLDER, FLUSH));
     private static final String PREFIX = "tidemark";
     private static final Pattern ADDRESS =
@@ -118,7 +118,8 @@ final class Settings {
     }
 
     private static ClientOptions client(Properties p, List<String> seeds) throws StartRefused {
-        ClientOptions.Builder b = ClientOptions.seeds(seeds.toArray(new String[0])).token(token(p));
+        ClientOptions.Builder b = ClientOptions.seeds(seeds.toArray(new String[0]));
+        token(p, b);
         String ca = file(p, TLS_CA);
         String certificate = file(p, TLS_CERTIFICATE);
         String key = file(p, TLS_KEY);
@@ -137,25 +138,24 @@ final class Settings {
         return b.clusterId(cluster).build();
     }
 
-    private static String token(Properties p) throws StartRefused {
+    private static void token(Properties p, ClientOptions.Builder b) throws StartRefused {
         String token = text(p, TOKEN);
-        String file = text(p, TOKEN_FILE);
+        String file = file(p, TOKEN_FILE);
         if (!token.isEmpty() && !file.isEmpty()) {
             throw new StartRefused("broker.conf has " + TOKEN + " and " + TOKEN_FILE + ": leave one out");
         }
-        if (file.isEmpty()) {
-            return token;
+        if (!file.isEmpty()) {
+            b.tokenFile(file);
+        } else {
+            b.token(token);
         }
-        try {
-            token = new String(Files.readAllBytes(Paths.get(file)), StandardCharsets.UTF_8).trim();
-        } catch (IOException e) {
-            throw new StartRefused(TOKEN_FILE + " in broker.conf: " + file + " cannot be read (" + e + "); the broker's"
-                + " user must be able to", e);
+        if (choice(p, INSECURE_TOKEN, "false", "true").equals("true")) {
+            b.insecureToken();
+        } else if (!(token.isEmpty() && file.isEmpty()) && text(p, TLS_CA).isEmpty()
+            && !text(p, ENDPOINTS).contains("https://")) {
+            throw new StartRefused("broker.conf has a token, and no TLS: whoever is on the way could read it. Give "
+                + TLS_CA + ", or write https:// before each address, or set " + INSECURE_TOKEN + "=true");
         }
-        if (token.isEmpty()) {
-            throw new StartRefused(TOKEN_FILE + " in broker.conf: " + file + " is empty");
-        }
-        return token;
     }
 
     private static String file(Properties p, String name) throws StartRefused {

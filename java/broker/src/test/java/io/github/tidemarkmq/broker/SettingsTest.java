@@ -81,19 +81,20 @@ class SettingsTest {
         refused("32 hexadecimal digits", ENDPOINTS, "tidemarkCluster=prod");
         refused("belong together", ENDPOINTS, "tidemarkTlsKey=" + file("key", "x"));
         refused("is not there", ENDPOINTS, "tidemarkTlsCa=" + dir.resolve("none.pem"));
-        refused("leave one out", ENDPOINTS, "tidemarkToken=t", "tidemarkTokenFile=f");
-        refused("cannot be read", ENDPOINTS, "tidemarkTokenFile=" + dir.resolve("none"));
-        refused("is empty", ENDPOINTS, "tidemarkTokenFile=" + file("empty", "\n"));
+        refused("leave one out", ENDPOINTS, "tidemarkToken=t", "tidemarkTokenFile=" + file("token", "t"));
+        refused("is not there", ENDPOINTS, "tidemarkTokenFile=" + dir.resolve("none"));
+        refused("tidemarkInsecureToken=true", ENDPOINTS, "tidemarkToken=t");
     }
 
     @Test
     void theTokenIsNowhereToBeRead() throws Exception {
-        assertFalse(settings(ENDPOINTS, "tidemarkToken=secret").toString().contains("secret"));
-        Settings s = settings(ENDPOINTS, "tidemarkTokenFile=" + file("token", "secret\n"));
-        assertFalse(s.toString().contains("secret"));
-        String said = assertThrows(StartRefused.class,
-            () -> settings(ENDPOINTS, "tidemarkToken=secret", "tidemarkTokenFile=f")).getMessage();
-        assertFalse(said.contains("secret"), said);
+        String token = "tidemarkToken=secret";
+        assertFalse(settings("tidemarkEndpoints=https://a:7411", token).toString().contains("secret"));
+        assertFalse(settings(ENDPOINTS, token, "tidemarkInsecureToken=true").toString().contains("secret"));
+        for (String other : new String[] {"x=", "tidemarkTokenFile=" + file("f", "t"), "tidemarkGuard=maybe"}) {
+            String said = assertThrows(StartRefused.class, () -> settings(ENDPOINTS, token, other)).getMessage();
+            assertFalse(said.contains("secret"), said);
+        }
     }
 
     private String file(String name, String text) throws Exception {
