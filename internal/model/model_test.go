@@ -20,7 +20,7 @@ func TestScenarioHolds(t *testing.T) {
 // TestBrokersHold explores what consumers behind a master, and behind a slave whose
 // reads take time, can do, to its end.
 func TestBrokersHold(t *testing.T) {
-	for name, states := range map[string]int{"consumer": 28322, "slave-reads": 7410} {
+	for name, states := range map[string]int{"consumer": 28596, "slave-reads": 7410} {
 		t.Run(name, func(t *testing.T) {
 			c := scenario(name)
 			small(&c)
