@@ -1,0 +1,198 @@
+package io.github.tidemarkmq.broker.role;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.github.tidemarkmq.broker.progress.ActFailed;
+import io.github.tidemarkmq.broker.progress.Key;
+import io.github.tidemarkmq.broker.progress.Log;
+import io.github.tidemarkmq.broker.progress.Role;
+import io.github.tidemarkmq.broker.progress.StartRefused;
+import io.github.tidemarkmq.broker.store.QueueEnds;
+import io.github.tidemarkmq.broker.store.TailCheck;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The broker here has one queue that ends at 10, and an offset of 12 on it. */
+class RoleWatchTest {
+    private static final String STORE = "0123456789abcdef0123456789abcdef";
+
+    @TempDir
+    Path dir;
+
+    private final List<String> done = Collections.synchronizedList(new ArrayList<>());
+    private final FakeGroup group = new FakeGroup();
+    private StoreIdentity store;
+    private StartRefused refusal;
+    private RoleWatch watch;
+
+    private RoleWatch watch(Role role, TailCheck.Policy policy) throws StartRefused {
+        store = StoreIdentity.open(dir);
+        TailCheck tail = new TailCheck(rows -> rows.row("orders", "billing", 0, 12), this::lower, new OneQueue(), policy,
+            new Quiet());
+        watch = new RoleWatch(role, this::promote, () -> done.add("demote"), tail, group, store, new Quiet());
+        return watch;
+    }
+
+    private void promote() throws StartRefused {
+        if (refusal != null) {
+            throw refusal;
+        }
+        done.add("promote");
+    }
+
+    private void lower(Map<Key, Long> targets) throws ActFailed {
+        done.add("lower " + targets);
+    }
+
+    private void assertDone(String... expected) {
+        assertEquals(Arrays.asList(expected), done);
+    }
+
+    @AfterEach
+    void close() {
+        watch.close();
+    }
+
+    @Test
+    void aMasterByItsConfigurationLooksForALostTailBeforeItServes() throws StartRefused {
+        watch(Role.MASTER, TailCheck.Policy.LOWER).beforeServing();
+        assertDone("lower {orders@billing queue 0=10}");
+        watch.changed(Role.MASTER); // a normal start of its services
+        assertEquals(1, done.size());
+    }
+
+    @Test
+    void aWrongDiskEndsItsStart() throws StartRefused {
+        watch(Role.MASTER, TailCheck.Policy.END);
+        assertThrows(StartRefused.class, watch::beforeServing);
+        assertDone();
+    }
+
+    @Test
+    void aSlaveLowersNothing() throws StartRefused {
+        watch(Role.SLAVE, TailCheck.Policy.LOWER).beforeServing();
+        watch.changed(Role.SLAVE);
+        assertDone();
+    }
+
+    @Test
+    void aSlaveThatIsPromotedClaimsAndThenLowersWhateverItsLogDoesNotHold() throws StartRefused {
+        watch(Role.SLAVE, TailCheck.Policy.END).beforeServing();
+        group.epoch = 3;
+        watch.changed(Role.MASTER);
+        assertDone("promote", "lower {orders@billing queue 0=10}");
+        watch.changed(Role.SLAVE);
+        watch.changed(Role.SLAVE);
+        assertEquals("demote", done.get(2));
+        assertEquals(3, done.size());
+        assertEquals(Role.SLAVE, watch.role());
+    }
+
+    @Test
+    void theFirstMasterOfAGroupIsElectedWhileItStartsAndCheckedLikeAnyStart() throws StartRefused {
+        watch(Role.SLAVE, TailCheck.Policy.END);
+        group.epoch = 1;
+        assertThrows(StartRefused.class, () -> watch.changed(Role.MASTER));
+        assertDone("promote");
+    }
+
+    @Test
+    void whoMustNotBeTheMasterStaysASlave() throws StartRefused {
+        watch(Role.SLAVE, TailCheck.Policy.END).beforeServing();
+        refusal = new StartRefused("the name belongs to another");
+        assertThrows(StartRefused.class, () -> watch.changed(Role.MASTER));
+        assertEquals(Role.SLAVE, watch.role());
+        assertDone();
+    }
+
+    @Test
+    void aMasterThatWasElectedAgainClaimsAgain() throws StartRefused {
+        watch(Role.SLAVE, TailCheck.Policy.KEEP);
+        group.epoch = 1;
+        watch.changed(Role.MASTER);
+        watch.look();
+        assertDone("promote");
+        group.epoch = 3; // another was the master meanwhile, and this one was never told
+        watch.look();
+        watch.look();
+        assertDone("promote", "promote");
+    }
+
+    @Test
+    void aSlaveLearnsFromItsMasterWhichStoreItHolds() throws StartRefused {
+        watch(Role.SLAVE, TailCheck.Policy.END);
+        watch.learnStore();
+        assertEquals("", store.known());
+        group.master = "10.0.0.1:10911";
+        watch.learnStore();
+        assertEquals(STORE, store.known());
+    }
+
+    @Test
+    void aMasterAsksNobody() throws StartRefused {
+        watch(Role.MASTER, TailCheck.Policy.END);
+        group.master = "10.0.0.1:10911";
+        watch.learnStore();
+        assertEquals("", store.known());
+    }
+
+    private static final class FakeGroup implements RoleWatch.Group {
+        volatile int epoch;
+        volatile String master;
+
+        @Override
+        public int epoch() {
+            return epoch;
+        }
+
+        @Override
+        public Object lock() {
+            return this;
+        }
+
+        @Override
+        public String master() {
+            return master;
+        }
+
+        @Override
+        public String storeOf(String address) {
+            return STORE;
+        }
+    }
+
+    private static final class OneQueue implements QueueEnds {
+        @Override
+        public boolean empty() {
+            return false;
+        }
+
+        @Override
+        public OptionalLong end(String topic, int queue) {
+            return OptionalLong.of(10);
+        }
+    }
+
+    private static final class Quiet implements Log {
+        @Override
+        public void info(String line) {
+        }
+
+        @Override
+        public void warn(String line) {
+        }
+
+        @Override
+        public void error(String line, Throwable cause) {
+        }
+    }
+}
