@@ -9,10 +9,12 @@ import io.github.tidemarkmq.broker.processor.Connections;
 import io.github.tidemarkmq.broker.processor.Lanes;
 import io.github.tidemarkmq.broker.processor.OffsetRequests;
 import io.github.tidemarkmq.broker.processor.Pulls;
+import io.github.tidemarkmq.broker.progress.Commit;
 import io.github.tidemarkmq.broker.progress.Key;
 import io.github.tidemarkmq.broker.progress.Log;
 import io.github.tidemarkmq.broker.progress.Options;
 import io.github.tidemarkmq.broker.progress.Progress;
+import io.github.tidemarkmq.broker.progress.Role;
 import io.github.tidemarkmq.broker.progress.StartRefused;
 import io.github.tidemarkmq.broker.reset.Offsets;
 import io.github.tidemarkmq.broker.reset.OpenResets;
@@ -20,6 +22,7 @@ import io.github.tidemarkmq.broker.role.RoleWatch;
 import io.github.tidemarkmq.broker.role.StoreIdentity;
 import io.github.tidemarkmq.broker.store.BrokerQueues;
 import io.github.tidemarkmq.broker.store.CommitLogEnd;
+import io.github.tidemarkmq.broker.store.QueueEnds;
 import io.github.tidemarkmq.broker.store.TailCheck;
 import io.github.tidemarkmq.broker.version.Hooks;
 import io.github.tidemarkmq.broker.version.Release;
@@ -53,6 +56,7 @@ final class Parts {
     private ClusterOffsetManager manager;
     private StateLog stateLog;
     private RoleWatch watch;
+    private QueueEnds queues;
 
     Parts(Release release, Settings settings) {
         this.release = release;
@@ -102,6 +106,7 @@ final class Parts {
         p.role = Hooks.role(controller);
         p.log = log;
         p.guard = guard;
+        p.ahead = this::ahead;
         return p;
     }
 
@@ -139,6 +144,11 @@ final class Parts {
         stateLog.start();
         release.atEnd(controller, this::drain, this::close);
         follow(controller);
+    }
+
+    private boolean ahead(Commit commit) {
+        Key key = commit.key();
+        return watch.role() == Role.SLAVE && commit.offset() > queues.end(key.topic(), key.queue()).orElse(0);
     }
 
     /** What depends on the broker's log and role. */

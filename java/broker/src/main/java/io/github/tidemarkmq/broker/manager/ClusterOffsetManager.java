@@ -25,6 +25,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import org.apache.rocketmq.broker.BrokerController;
 import org.apache.rocketmq.broker.offset.ConsumerOffsetManager;
 
@@ -58,6 +59,8 @@ public final class ClusterOffsetManager extends ConsumerOffsetManager {
         public Log log;
         /** Null unless guard mode is on. */
         public Guard guard;
+        /** Whether a commit is ahead of a slave's log, which must not send what it does not hold. */
+        public Predicate<Commit> ahead;
     }
 
     /** A manager; nothing is read before {@link #load}. */
@@ -117,6 +120,12 @@ public final class ClusterOffsetManager extends ConsumerOffsetManager {
             return;
         }
         caller.setHandedOn();
+        if (parts.ahead.test(commit)) {
+            if (commit.origin() == Origin.TWO_WAY) {
+                caller.decided().decided(Decision.NOT_YET);
+            }
+            return;
+        }
         if (parts.resets.admits(commit)) {
             parts.progress.commit(commit);
         } else if (commit.origin() == Origin.TWO_WAY) {

@@ -47,9 +47,10 @@ public final class RoleWatch {
     private final Log log;
     private final Thread thread = new Thread(this::run, "tidemark-role");
     private volatile boolean closed;
+    /** Changed under the monitor below. */
+    private volatile Role role;
 
     // Under this object's monitor, taken after Group.lock.
-    private Role role;
     private int claimedEpoch;
     private boolean serving;
     private boolean tailDue;
@@ -77,8 +78,8 @@ public final class RoleWatch {
         }
     }
 
-    /** The role, as last told. */
-    public synchronized Role role() {
+    /** The role, once what it demands is done. Never blocks. */
+    public Role role() {
         return role;
     }
 
