@@ -45,7 +45,7 @@ build: ## build tidemarkd, tidemark and the programs of the proofs into bin/
 .PHONY: jar
 jar: ## build the jars for RocketMQ's consumers and brokers into bin/ (a JDK and Maven are needed)
 	@mkdir -p bin
-	@mvn -B -q -f java/pom.xml -DskipTests package
+	@java/mvn.sh -DskipTests package
 	@cp java/consumer/target/tidemark-consumer-*-all.jar bin/tidemark-rocketmq-consumer.jar
 	@cp java/broker/target/tidemark-broker-*-all.jar bin/tidemark-rocketmq-broker.jar
 
@@ -135,7 +135,7 @@ bench-broker: jar ## measure a broker with the jar beside one without, in turns,
 
 .PHONY: bench-java
 bench-java: build ## measure commits of one Java process to three nodes (a JDK and Maven are needed)
-	@mvn -q -B -ntp -f java/pom.xml -pl client package -DskipTests
+	@java/mvn.sh -pl client -DskipTests package
 	@java -Dtidemarkd=bin/tidemarkd -cp java/client/target/classes:java/client/target/test-classes io.github.tidemarkmq.client.CommitBench
 
 .PHONY: soak
