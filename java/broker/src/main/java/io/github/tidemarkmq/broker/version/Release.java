@@ -9,6 +9,8 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.apache.rocketmq.broker.BrokerController;
 import org.apache.rocketmq.broker.offset.ConsumerOffsetManager;
 import org.apache.rocketmq.common.MQVersion;
@@ -90,7 +92,19 @@ public abstract class Release {
     public abstract void atEnd(BrokerController controller, Runnable before, Runnable after);
 
     /** Answers a request later than its processor returned. Any thread. Does nothing for a one-way request. */
-    public abstract void send(Channel channel, RemotingCommand request, RemotingCommand response);
+    public final void send(Channel channel, RemotingCommand request, RemotingCommand response) {
+        if (request.isOnewayRPC()) {
+            return;
+        }
+        response.setOpaque(request.getOpaque());
+        response.markResponseType();
+        form(request, response);
+        channel.writeAndFlush(response);
+    }
+
+    /** Gives a late answer the form that the broker's own answers have. */
+    void form(RemotingCommand request, RemotingCommand response) {
+    }
 
     /** The field of a request 207 that has the group's offsets removed too. */
     public abstract String removesOffsets();
@@ -118,6 +132,26 @@ public abstract class Release {
 
     /** Waits until the lines logged so far are in the file: the broker logs behind. Within a second. */
     public abstract void flushLog();
+
+    /** The lines of a logger, whose class is another in 4.9 and 5.x. */
+    static Log lines(Consumer<String> info, Consumer<String> warn, BiConsumer<String, Throwable> error) {
+        return new Log() {
+            @Override
+            public void info(String line) {
+                info.accept(line);
+            }
+
+            @Override
+            public void warn(String line) {
+                warn.accept(line);
+            }
+
+            @Override
+            public void error(String line, Throwable cause) {
+                error.accept(line, cause);
+            }
+        };
+    }
 
     /** Calls a method without parameters, by name; its exceptions as IllegalStateException. */
     static Object call(Object target, String method) {

@@ -2,7 +2,6 @@ package io.github.tidemarkmq.broker.version;
 
 import io.github.tidemarkmq.broker.progress.Log;
 import io.github.tidemarkmq.broker.progress.StartRefused;
-import io.netty.channel.Channel;
 import java.lang.reflect.Field;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -113,15 +112,10 @@ final class Release4 extends Release {
         }
     }
 
+    /** A 4.9 answers in the form of the request, a 5.x in its own. */
     @Override
-    public void send(Channel channel, RemotingCommand request, RemotingCommand response) {
-        if (request.isOnewayRPC()) {
-            return;
-        }
-        response.setOpaque(request.getOpaque());
-        response.markResponseType();
+    void form(RemotingCommand request, RemotingCommand response) {
         response.setSerializeTypeCurrentRPC(request.getSerializeTypeCurrentRPC());
-        channel.writeAndFlush(response);
     }
 
     @Override
@@ -152,22 +146,7 @@ final class Release4 extends Release {
     public Log log() {
         configureLog();
         Logger logger = LoggerFactory.getLogger(LoggerName.BROKER_LOGGER_NAME);
-        return new Log() {
-            @Override
-            public void info(String line) {
-                logger.info(line);
-            }
-
-            @Override
-            public void warn(String line) {
-                logger.warn(line);
-            }
-
-            @Override
-            public void error(String line, Throwable cause) {
-                logger.error(line, cause);
-            }
-        };
+        return lines(logger::info, logger::warn, logger::error);
     }
 
     @Override

@@ -2,7 +2,6 @@ package io.github.tidemarkmq.broker.version;
 
 import io.github.tidemarkmq.broker.progress.Log;
 import io.github.tidemarkmq.broker.progress.StartRefused;
-import io.netty.channel.Channel;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -28,7 +27,6 @@ import org.apache.rocketmq.logging.org.slf4j.LoggerFactory;
 import org.apache.rocketmq.remoting.RemotingServer;
 import org.apache.rocketmq.remoting.netty.NettyRequestProcessor;
 import org.apache.rocketmq.remoting.protocol.DataVersion;
-import org.apache.rocketmq.remoting.protocol.RemotingCommand;
 import org.apache.rocketmq.remoting.protocol.RemotingSerializable;
 
 /** A broker 5.x: the manager has a setter, and the ports close at a moment that we are told of. */
@@ -99,16 +97,6 @@ final class Release5 extends Release {
     }
 
     @Override
-    public void send(Channel channel, RemotingCommand request, RemotingCommand response) {
-        if (request.isOnewayRPC()) {
-            return;
-        }
-        response.setOpaque(request.getOpaque());
-        response.markResponseType();
-        channel.writeAndFlush(response);
-    }
-
-    @Override
     public String removesOffsets() {
         return "cleanOffset";
     }
@@ -159,22 +147,7 @@ final class Release5 extends Release {
     @Override
     public Log log() {
         Logger logger = LoggerFactory.getLogger(LoggerName.BROKER_LOGGER_NAME);
-        return new Log() {
-            @Override
-            public void info(String line) {
-                logger.info(line);
-            }
-
-            @Override
-            public void warn(String line) {
-                logger.warn(line);
-            }
-
-            @Override
-            public void error(String line, Throwable cause) {
-                logger.error(line, cause);
-            }
-        };
+        return lines(logger::info, logger::warn, logger::error);
     }
 
     @Override
