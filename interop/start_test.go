@@ -92,6 +92,21 @@ func backAndForth(t *testing.T, s *stand.Stand, b *javaparts.Broker) {
 		t.Errorf("lowering an offset by a two-way commit was answered by code %d", code)
 	}
 	wantOffsets(t, "after one that somebody waited for", b, 4)
+
+	pull := queueFields("g", "load", 1) // beyond the end, so that the broker corrects it
+	for name, value := range map[string]string{
+		"queueOffset": "100", "commitOffset": "0", "maxMsgNums": "1", "sysFlag": "4", "subscription": "*",
+		"subVersion": "0", "suspendTimeoutMillis": "0", "expressionType": "TAG",
+	} {
+		pull[name] = value
+	}
+	if f := w.ask(codePull, pull, nil); f.Code != 21 {
+		t.Errorf("a pull beyond the end was answered by code %d %q, want 21", f.Code, f.Remark)
+	}
+	w.must(w.QueueOneWay(codeUpdate, commitFields("g", "load", 1, 29), nil))
+	if got := w.query("g", "load", 1); got != 29 {
+		t.Errorf("a consumer that was corrected has lowered its offset to %d, want 29", got)
+	}
 	if state := b.Runtime(); state["tidemarkGuarded"] != "1" {
 		t.Errorf("brokerStatus has tidemarkGuarded=%s, want 1", state["tidemarkGuarded"])
 	}
