@@ -19,14 +19,21 @@ interface Consumption {
     /** Whether the consumer has the queue now. */
     boolean has(MessageQueue mq);
 
+    /** Whether it reads each queue before its first message, so that unread progress is an accident. */
+    boolean readsFirst();
+
     /** Ends what the consumer does with a fenced queue: what it has in hand counts no more. */
     void stop(MessageQueue mq);
+
+    /** A queue leaves the consumer's memory: what a pull of it brings late must not count, should it come back. */
+    void left(MessageQueue mq);
 
     /**
      * Makes the consumer begin a fenced queue again, some time after {@link #stop}: whoever was about to report
      * progress then has done so meanwhile, and was ignored. May block for as long as the consumer holds its own locks.
      *
-     * @return whether it is done; if not, or if it throws, it is to be tried again
+     * @return whether the consumer has nothing of the old position any more; if not, or if it throws, it is called
+     *     again a little later, unless the queue was removed meanwhile
      */
     boolean again(MessageQueue mq, Rereading rereading) throws MQClientException, TidemarkException;
 

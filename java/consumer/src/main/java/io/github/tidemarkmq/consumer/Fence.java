@@ -16,7 +16,9 @@ public final class Fence {
         /** A commit came before the queue's own lowering, which is not done and never will be. */
         OVERTAKEN,
         /** The queue's own lowering may be done already, or later. */
-        UNKNOWN
+        UNKNOWN,
+        /** Progress came of a queue that was not read, as after a removal that its consumer did in between. */
+        UNREAD
     }
 
     private final MessageQueue queue;

@@ -60,9 +60,20 @@ final class LitePullConsumption implements Consumption {
         return assigned.getAssignedMessageQueues().contains(mq);
     }
 
+    /** One that is assigned its queues may seek first. */
+    @Override
+    public boolean readsFirst() {
+        return false;
+    }
+
     @Override
     public void stop(MessageQueue mq) {
         // What it has in hand is dropped by the seek, under the monitor that its polls hold.
+    }
+
+    @Override
+    public void left(MessageQueue mq) {
+        // Its pulls report no progress; its polls do, of queues that it has.
     }
 
     @Override

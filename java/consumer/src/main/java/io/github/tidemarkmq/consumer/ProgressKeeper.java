@@ -172,6 +172,7 @@ final class ProgressKeeper {
 
     /** Takes a queue out of memory, persisted or not. */
     void remove(OffsetKey key) {
+        consumption.left(Keys.queue(key));
         if (table.remove(key)) {
             loop.ask();
         }
@@ -208,7 +209,7 @@ final class ProgressKeeper {
         f.persisted.forEach((key, offset) -> voice.persisted(Keys.queue(key), offset));
         f.lost.forEach(l -> voice.dropped(Keys.queue(l.key), l.offset, l.why));
         voice.goesOn("offsets are not persisted", f.failure());
-        sayUnread(f.unread);
+        unread(f);
         fence(f);
         return f;
     }
@@ -229,14 +230,22 @@ final class ProgressKeeper {
         return new ArrayList<>(taken.values());
     }
 
-    private void sayUnread(Map<OffsetKey, Long> unread) {
+    /** Sees to progress of queues that the consumer has and that were never read. */
+    private void unread(Findings f) {
         String kind = "a queue was never read, so that its offset is not persisted; call committed(queue) before the"
             + " first seek";
-        unread.keySet().removeIf(key -> !consumption.has(Keys.queue(key)));
-        if (unread.isEmpty()) {
+        f.unread.keySet().removeIf(key -> !consumption.has(Keys.queue(key)));
+        if (f.unread.isEmpty()) {
             voice.ended(kind);
+        } else if (!consumption.readsFirst()) {
+            voice.goesOn(kind, f.unread.keySet().toString());
         } else {
-            voice.goesOn(kind, unread.keySet().toString());
+            for (OffsetKey key : f.unread.keySet()) {
+                QueueProgress p = table.fenceUnread(key);
+                if (p != null) {
+                    f.fenced(key, p, Fence.Cause.UNREAD, null);
+                }
+            }
         }
     }
 
@@ -297,11 +306,8 @@ final class ProgressKeeper {
     /** Begins a fenced queue again, in the thread of the moves; whether that is done. */
     private boolean again(OffsetKey key, QueueProgress fenced) {
         MessageQueue mq = Keys.queue(key);
-        if (!table.holds(key, fenced)) {
-            return true; // the consumer removed it itself
-        }
         try {
-            if (!consumption.again(mq, new Again(key, fenced))) {
+            if (table.fenced(key, fenced) && !consumption.again(mq, new Again(key, fenced))) {
                 return false;
             }
             table.dropFenced(key, fenced);

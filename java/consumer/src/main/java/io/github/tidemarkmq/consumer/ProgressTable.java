@@ -147,9 +147,19 @@ final class ProgressTable {
         return before;
     }
 
-    /** Whether a queue is the same still. */
-    synchronized boolean holds(OffsetKey key, QueueProgress p) {
-        return queues.get(key) == p;
+    /** Whether a queue is fenced still: neither removed nor taken over meanwhile. */
+    synchronized boolean fenced(OffsetKey key, QueueProgress p) {
+        return queues.get(key) == p && p.fenced() != null;
+    }
+
+    /** Fences a queue with progress that was never read, and is not being read now; null if it is not such a one. */
+    synchronized QueueProgress fenceUnread(OffsetKey key) {
+        QueueProgress p = queues.get(key);
+        if (p == null || p.read() || p.fenced() != null || reads.containsKey(key)) {
+            return null;
+        }
+        p.fence(Fence.Cause.UNREAD);
+        return p;
     }
 
     /** What the cluster is not known to have, debts included; fenced queues, which were told, are left out. */

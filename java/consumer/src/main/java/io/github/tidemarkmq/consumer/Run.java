@@ -69,7 +69,7 @@ final class Run {
     }
 
     private void choose(Map<OffsetKey, Send> chosen, OffsetKey key, QueueProgress p) {
-        if (!p.read() && p.value() != QueueProgress.NONE) {
+        if (!p.read() && p.fenced() == null && p.value() != QueueProgress.NONE) {
             findings.unread.put(key, p.value());
         }
         Send s = Send.next(key, p);

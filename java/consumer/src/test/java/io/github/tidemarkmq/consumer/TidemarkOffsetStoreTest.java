@@ -60,8 +60,18 @@ class TidemarkOffsetStoreTest {
         }
 
         @Override
+        public boolean readsFirst() {
+            return true;
+        }
+
+        @Override
         public void stop(MessageQueue mq) {
             calls.add("stop");
+        }
+
+        @Override
+        public void left(MessageQueue mq) {
+            calls.add("left");
         }
 
         @Override
@@ -69,7 +79,7 @@ class TidemarkOffsetStoreTest {
             calls.add("again");
             store.persist(mq);
             store.removeOffset(mq);
-            return true;
+            return false;
         }
 
         @Override
@@ -183,6 +193,17 @@ class TidemarkOffsetStoreTest {
         store.persist(MQ);
         assertEquals(21, fake.offset(KEY));
         assertEquals(1, store.stats().fences());
+    }
+
+    @Test
+    void progressThatWasNeverReadIsReadFirst() {
+        fake.commit(KEY, 50);
+        fromStore();
+        store.removeOffset(MQ);
+        store.updateOffset(MQ, 90, true);
+        until(() -> consumer.calls.contains("again"));
+        assertEquals(50, fake.offset(KEY));
+        assertEquals(50, fromStore());
     }
 
     @Test
