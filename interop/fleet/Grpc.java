@@ -47,7 +47,8 @@ public final class Grpc {
     }
 
     private static AutoCloseable consumer(String proxy, String[] a) throws Exception {
-        ClientConfiguration at = ClientConfiguration.newBuilder().setEndpoints(proxy).enableSsl(false).build();
+        ClientConfiguration at = ClientConfiguration.newBuilder().setEndpoints(proxy).enableSsl(false)
+            .setRequestTimeout(Duration.ofSeconds(30)).build(); // by default 3 s, also for its start on a loaded machine
         Map<String, FilterExpression> topics = Collections.singletonMap(a[3], FilterExpression.SUB_ALL);
         OutputStream out = new FileOutputStream(a[5], true);
         ClientServiceProvider provider = ClientServiceProvider.loadService();
