@@ -21,7 +21,7 @@ import (
 )
 
 // patience is how long a condition may take on a busy machine.
-const patience = 2 * time.Minute
+const patience = 4 * time.Minute
 
 // queues is how many queues each topic of these tests has.
 const queues = 4

@@ -25,7 +25,7 @@ final class Acts {
         }
     }
 
-    /** Takes an answer that a queue was taken over from: if it is older than what was asked about, that is asked again. */
+    /** The same for an answer that a queue was taken over from: older than what was asked about, it is asked again. */
     void took(Meta meta) {
         hear(meta);
         if (!meta.clusterId().equals(askedIn) || meta.lastAct() < asked) {

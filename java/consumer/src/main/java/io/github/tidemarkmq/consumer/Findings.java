@@ -1,5 +1,6 @@
 package io.github.tidemarkmq.consumer;
 
+import io.github.tidemarkmq.client.Code;
 import io.github.tidemarkmq.client.KeyState;
 import io.github.tidemarkmq.client.OffsetKey;
 import io.github.tidemarkmq.client.TidemarkException;
@@ -64,7 +65,7 @@ final class Findings {
     /** What kept offsets from being persisted, but for fences, which are told by themselves; null if nothing did. */
     TidemarkException failure() {
         for (TidemarkException e : failures.values()) {
-            if (e.code() != io.github.tidemarkmq.client.Code.FENCED) {
+            if (e.code() != Code.FENCED) {
                 return e;
             }
         }

@@ -11,8 +11,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The fenced queues whose consumer is to be moved: stopped at once, begun again a second later, tried again until that is
- * done. A thread of its own does it, since a consumer may hold its locks for long.
+ * The fenced queues whose consumer is to be moved: stopped at once, begun again a second later, tried again until that
+ * is done. A thread of its own does it, since a consumer may hold its locks for long.
  */
 final class Moves {
     /** Begins one fenced queue again; whether it is done. */
