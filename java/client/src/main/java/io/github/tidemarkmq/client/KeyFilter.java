@@ -66,8 +66,6 @@ public final class KeyFilter {
 
     @Override
     public String toString() {
-        String text = group.isEmpty() ? "" : "group " + Names.quoted(group);
-        text += topic.isEmpty() ? "" : " topic " + Names.quoted(topic);
-        return broker == null ? text.trim() : (text + " broker " + Names.quoted(broker)).trim();
+        return Names.scope(group, topic, broker);
     }
 }

@@ -9,4 +9,10 @@ final class MalformedException extends IOException {
     MalformedException(String message) {
         super(message);
     }
+
+    /** Its words say where it is wrong; a trace would make hostile bytes dear. */
+    @Override
+    public synchronized Throwable fillInStackTrace() {
+        return this;
+    }
 }

@@ -16,6 +16,14 @@ final class Names {
         return name;
     }
 
+    /** What narrows a scope: a group and a topic unless they are empty, a broker unless it is null. */
+    static String scope(String group, String topic, String broker) {
+        String text = group.isEmpty() ? "" : "group " + quoted(group);
+        text += topic.isEmpty() ? "" : " topic " + quoted(topic);
+        text += broker == null ? "" : " broker " + quoted(broker);
+        return text.trim();
+    }
+
     /** The name in quotes; what is not printable ASCII is escaped. */
     static String quoted(String name) {
         StringBuilder b = new StringBuilder(name.length() + 2).append('"');

@@ -63,7 +63,9 @@ final class Pulse {
                 node.heard = System.nanoTime();
                 return true;
             }
-            node.silent = System.nanoTime();
+            if (!deadline.passed()) { // else it was not given its time, which says nothing to others
+                node.silent = System.nanoTime();
+            }
             return false;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

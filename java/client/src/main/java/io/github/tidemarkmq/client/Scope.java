@@ -61,9 +61,7 @@ public final class Scope {
 
     @Override
     public String toString() {
-        String text = group.isEmpty() ? "" : "group " + Names.quoted(group);
-        text += topic.isEmpty() ? "" : " topic " + Names.quoted(topic);
-        text += broker == null ? "" : " broker " + Names.quoted(broker);
-        return (queueId < 0 ? text : text + " queue " + queueId).trim();
+        String text = Names.scope(group, topic, broker);
+        return queueId < 0 ? text : text + " queue " + queueId;
     }
 }

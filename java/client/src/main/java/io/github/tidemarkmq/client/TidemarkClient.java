@@ -115,7 +115,8 @@ public final class TidemarkClient implements Cluster {
     @Override
     public KeyPage listKeys(KeyFilter filter, OffsetKey after, int limit, ReadAt at, Deadline deadline)
         throws TidemarkException {
-        check(limit >= 1 && limit <= MAX_COMMITS, "a page of " + limit + " rows; 1 to " + MAX_COMMITS + " are possible");
+        check(limit >= 1 && limit <= MAX_COMMITS,
+            "a page of " + limit + " rows; 1 to " + MAX_COMMITS + " are possible");
         return calls.run(Request.of(Request.Kind.READING, "GroupService/List", filter,
             ReadMessages.list(filter, after, limit, at), 12, ReadMessages::page), deadline);
     }

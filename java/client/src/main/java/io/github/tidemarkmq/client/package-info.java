@@ -1,2 +1,2 @@
-/** The client of a Tidemark cluster's API, without dependencies: see {@link io.github.tidemarkmq.client.TidemarkClient}. */
+/** The client of a Tidemark cluster's API, without dependencies. {@code TidemarkClient} is where to begin. */
 package io.github.tidemarkmq.client;

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Timeout;
 /** Answers that no good node gives: clear words, bounded time and memory, and nothing believed. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HostileTest {
+    private static final String OK = "HTTP/1.1 200 OK\r\nContent-Type: application/proto\r\n";
     private static final OffsetKey KEY = new OffsetKey("g", "t", "b", 0);
     private static final List<OffsetKey> KEYS = Collections.singletonList(KEY);
     private static final List<Commit> COMMITS = Collections.singletonList(new Commit(KEY, 1, 0));
@@ -52,7 +53,7 @@ class HostileTest {
     @Test
     void anAnswerCutInTheMiddle() throws Exception {
         says("before the answer had come whole", refused((n, head, out) -> {
-            out.write(bytes("HTTP/1.1 200 OK\r\nContent-Type: application/proto\r\nContent-Length: 100\r\n\r\nabc"));
+            out.write(bytes(OK + "Content-Length: 100\r\n\r\nabc"));
             out.flush();
             throw new IOException("cut");
         }));
@@ -127,7 +128,7 @@ class HostileTest {
         AtomicLong sent = new AtomicLong();
         byte[] chunk = new byte[1 << 16];
         try (FakeNode node = new FakeNode((n, head, out) -> {
-            out.write(bytes("HTTP/1.1 200 OK\r\nContent-Type: application/proto\r\nTransfer-Encoding: chunked\r\n\r\n"));
+            out.write(bytes(OK + "Transfer-Encoding: chunked\r\n\r\n"));
             byte[] one = new byte[chunk.length + 9];
             System.arraycopy(bytes("10000\r\n"), 0, one, 0, 7);
             System.arraycopy(bytes("\r\n"), 0, one, one.length - 2, 2);
@@ -152,15 +153,15 @@ class HostileTest {
 
     @Test
     void aLengthBeyondAllReason() throws Exception {
-        says("it has more than", refused((n, head, out) -> out.write(
-            bytes("HTTP/1.1 200 OK\r\nContent-Type: application/proto\r\nContent-Length: 999999999999999999\r\n\r\n"))));
+        says("it has more than",
+            refused((n, head, out) -> out.write(bytes(OK + "Content-Length: 999999999999999999\r\n\r\n"))));
     }
 
     @Test
     void aByteASecond() throws Exception {
         long began = System.nanoTime();
         says("gave no answer in time", refused((n, head, out) -> {
-            for (byte b : bytes("HTTP/1.1 200 OK\r\nContent-Type: application/proto\r\nContent-Length: 1\r\n\r\n")) {
+            for (byte b : bytes(OK + "Content-Length: 1\r\n\r\n")) {
                 out.write(b);
                 out.flush();
                 Thread.sleep(50);

@@ -138,7 +138,7 @@ class RetryTest {
             out.write(FakeNode.ok(accepted(8)));
         }); TidemarkClient client = node.client()) {
             assertTrue(client.commit(FakeNode.CLUSTER, COMMITS, soon()).accepted(0));
-            assertEquals(1, node.requests.get(), "sent once, though no answer came for longer than a dead node is given");
+            assertEquals(1, node.requests.get(), "sent once, though it took longer than a dead node is given");
         }
     }
 

@@ -130,7 +130,7 @@ public final class TestCluster implements AutoCloseable {
             .orElseThrow(() -> new AssertionError("an unknown leader: " + at));
     }
 
-    /** Ports below those that the system hands out by itself, so that no connection takes one while its node is down. */
+    /** Ports below those that the system hands out, so that no connection takes one while its node is down. */
     private static List<Integer> freePorts(int n) throws IOException {
         List<ServerSocket> held = new ArrayList<>();
         List<Integer> ports = new ArrayList<>();

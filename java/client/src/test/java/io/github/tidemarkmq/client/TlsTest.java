@@ -48,7 +48,8 @@ class TlsTest {
         tidemark("cert", "client", "app", "--dir", file("others"));
         String line = tidemark("token", "ops", "--out", file("ops.token"));
         write("tokens", line.substring(line.lastIndexOf("ops ")));
-        write("policy", "rules:\n  - {callers: [app], may: [commit], groups: [g]}\n  - {callers: [ops], may: [admin]}\n");
+        write("policy", "rules:\n  - {callers: [app], may: [commit], groups: [g]}\n"
+            + "  - {callers: [ops], may: [admin]}\n");
         cluster = TestCluster.start(1, o -> o.tls(ca()).tokenFile(file("ops.token")),
             "--tls-cert", file("certs/n1.crt"), "--tls-key", file("certs/n1.key"), "--tls-client-ca",
             file("certs/ca.crt"), "--tokens", file("tokens"), "--policy", file("policy"));
