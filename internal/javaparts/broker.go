@@ -43,6 +43,8 @@ type Broker struct {
 	// broker's own jars on its class path.
 	Class string
 	Jars  []string
+
+	names *NameServer
 }
 
 // BrokerOption changes a broker before its first start.
@@ -73,7 +75,7 @@ func NewBroker(tb testing.TB, v Version, at *NameServer, config map[string]strin
 	tb.Helper()
 	b := &Broker{
 		Name: config["brokerName"], Store: config["storePathRootDir"], Config: maps.Clone(config),
-		Class: brokerStartup, server: server{tb: tb, name: "broker", dir: tb.TempDir()},
+		Class: brokerStartup, names: at, server: server{tb: tb, name: "broker", dir: tb.TempDir()},
 	}
 	if b.Name == "" {
 		b.Name = "broker-a"
@@ -199,7 +201,8 @@ func (b *Broker) Runtime() map[string]string {
 	return table.Table
 }
 
-// CreateTopic makes a topic with a number of queues, or changes it.
+// CreateTopic makes a topic with a number of queues, or changes it, and waits
+// until the name server tells clients of it.
 func (b *Broker) CreateTopic(topic string, queues int) {
 	b.tb.Helper()
 	n := strconv.Itoa(queues)
@@ -209,6 +212,13 @@ func (b *Broker) CreateTopic(topic string, queues int) {
 	}
 	if _, err := remoting.Call(b.tb.Context(), b.Addr, codeCreateTopic, ext, nil); err != nil {
 		b.tb.Fatalf("making topic %s: %v", topic, err)
+	}
+	route := func(ctx context.Context) error {
+		_, err := remoting.Call(ctx, b.names.Addr, codeRoute, map[string]string{"topic": topic}, nil)
+		return err
+	}
+	if err := b.p.await(b.tb.Context(), route); err != nil {
+		b.tb.Fatalf("topic %s at the name server: %v", topic, err)
 	}
 }
 

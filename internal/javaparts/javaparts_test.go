@@ -35,7 +35,7 @@ func TestBrokerStartsAgainWhereItWas(t *testing.T) {
 	}
 	b.Start()
 	route := func(ctx context.Context) error {
-		_, err := remoting.Call(ctx, ns.Addr, 105, map[string]string{"topic": "orders"}, nil)
+		_, err := remoting.Call(ctx, ns.Addr, codeRoute, map[string]string{"topic": "orders"}, nil)
 		return err
 	}
 	if err := b.p.await(t.Context(), route); err != nil {

@@ -21,6 +21,7 @@ const (
 	codeUpdateOffset = 15
 	codeCreateTopic  = 17
 	codeBrokerInfo   = 28
+	codeRoute        = 105
 	codeClusterInfo  = 106
 	codeCreateGroup  = 200
 	codeRequestMode  = 401
