@@ -45,8 +45,9 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// TestOldClient is the least with the oldest client on the oldest broker.
+// TestOldClient is what is different with the oldest client on the oldest broker.
 func TestOldClient(t *testing.T) {
 	s := newScene(t, javaparts.RocketMQ4, fleet.Java49)
-	reset(t, s)
+	t.Run("the cluster is away at a first pull", func(t *testing.T) { firstPull(t, s) })
+	t.Run("an operator's resets", func(t *testing.T) { reset(t, s) })
 }
