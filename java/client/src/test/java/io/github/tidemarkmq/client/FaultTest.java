@@ -8,10 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -154,38 +150,6 @@ class FaultTest {
         assertTrue(took < 3000 + 2000, "two calls of 1.5 s each took " + took + " ms");
         for (TestCluster.Node n : cluster.nodes()) {
             n.resume();
-        }
-    }
-
-    @Test
-    void closeEndsWhatWaits() throws Exception {
-        try (TidemarkClient narrow = TidemarkClient.open(
-            ClientOptions.seeds(cluster.addresses()).maxCalls(1).build())) {
-            String id = narrow.status(Deadline.after(10, TimeUnit.SECONDS)).meta().clusterId();
-            OffsetKey key = new OffsetKey("g", "t", "b", 0);
-            for (TestCluster.Node n : cluster.nodes()) {
-                n.pause();
-            }
-            ExecutorService threads = Executors.newFixedThreadPool(2);
-            List<Future<CommitAnswer>> calls = new ArrayList<>();
-            for (int i = 0; i < 2; i++) {
-                calls.add(threads.submit(() -> narrow.commit(id, Collections.singletonList(new Commit(key, 1, 0)),
-                    Deadline.after(100, TimeUnit.SECONDS))));
-            }
-            Thread.sleep(200); // so that one is under way, most likely; whatever is, must end
-            narrow.close();
-            for (Future<CommitAnswer> call : calls) {
-                ExecutionException e = assertThrows(ExecutionException.class, () -> call.get(30, TimeUnit.SECONDS));
-                Code code = ((TidemarkException) e.getCause()).code();
-                assertTrue(code == Code.CLOSED || code == Code.OUTCOME_UNKNOWN, e.getMessage());
-            }
-            threads.shutdown();
-            TidemarkException late = assertThrows(TidemarkException.class,
-                () -> narrow.status(Deadline.after(10, TimeUnit.SECONDS)));
-            assertEquals(Code.CLOSED, late.code());
-            for (TestCluster.Node n : cluster.nodes()) {
-                n.resume();
-            }
         }
     }
 

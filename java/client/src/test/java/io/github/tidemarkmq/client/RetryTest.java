@@ -8,6 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -75,7 +79,7 @@ class RetryTest {
         }); TidemarkClient client = node.client()) {
             client.commit(FakeNode.CLUSTER, COMMITS, soon());
             TidemarkException e = assertThrows(TidemarkException.class, () -> client.commit(FakeNode.CLUSTER, COMMITS,
-                Deadline.after(300, TimeUnit.MILLISECONDS)));
+                Deadline.after(1000, TimeUnit.MILLISECONDS)));
             assertEquals(Code.OUTCOME_UNKNOWN, e.code());
             int sends = node.requests.get() - 1;
             assertTrue(e.getMessage().contains("(" + sends + " attempts)")
@@ -154,21 +158,28 @@ class RetryTest {
     }
 
     @Test
-    void placesAreBounded() throws Exception {
-        try (FakeNode node = new FakeNode((n, head, out) -> Thread.sleep(60_000));
+    void placesAreBoundedAndCloseEndsWhatWaits() throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try (FakeNode node = new FakeNode((n, head, out) -> Thread.sleep(60_000))) {
             TidemarkClient client = TidemarkClient.open(
-                ClientOptions.seeds(node.address()).maxCalls(1).build())) {
-            Thread first = new Thread(() -> assertThrows(TidemarkException.class,
-                () -> client.commit(FakeNode.CLUSTER, COMMITS, soon())));
-            first.start();
+                ClientOptions.seeds(node.address()).maxCalls(1).attemptMillis(60_000).build());
+            Callable<Code> call = () -> assertThrows(TidemarkException.class,
+                () -> client.commit(FakeNode.CLUSTER, COMMITS, Deadline.after(50, TimeUnit.SECONDS))).code();
+            Future<Code> sent = threads.submit(call);
             while (node.requests.get() == 0) {
                 Thread.sleep(1);
             }
             TidemarkException e = assertThrows(TidemarkException.class, () -> client.commit(FakeNode.CLUSTER, COMMITS,
                 Deadline.after(100, TimeUnit.MILLISECONDS)));
             assertEquals(Code.BUSY, e.code(), e.getMessage());
+            Future<Code> waiting = threads.submit(call);
             client.close();
-            first.join();
+            assertEquals(Code.OUTCOME_UNKNOWN, sent.get(20, TimeUnit.SECONDS));
+            assertEquals(Code.CLOSED, waiting.get(20, TimeUnit.SECONDS));
+            assertEquals(Code.CLOSED,
+                assertThrows(TidemarkException.class, () -> client.status(soon())).code());
+        } finally {
+            threads.shutdownNow();
         }
     }
 
