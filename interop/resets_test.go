@@ -16,8 +16,10 @@ import (
 
 // Codes that only these tests send.
 const (
-	codeSend = 10
-	codePop  = 200050
+	codeSend      = 10
+	codePop       = 200050
+	codeMaxOffset = 30
+	answerMoved   = 21
 )
 
 // resetQueues is how many queues the topic of a reset has.
@@ -150,39 +152,104 @@ type wind struct {
 
 // winds are the ways that operators have.
 var winds = []wind{
-	{"tidemark group reset", func(x *resetTrial, to int64) {
-		x.s.Cluster.Tidemark("group", "reset", x.group, "--topic", x.topic, "--to-offset", strconv.FormatInt(to, 10), "--execute").
+	{"tidemark group reset", func(x *resetTrial, offset int64) {
+		x.s.Cluster.Tidemark("group", "reset", x.group, "--topic", x.topic, "--to-offset", strconv.FormatInt(offset, 10), "--execute").
 			Want(x, 0, "", "")
 	}},
-	{"mqadmin by queue", func(x *resetTrial, to int64) {
+	{"mqadmin by queue", func(x *resetTrial, offset int64) {
 		for q := range resetQueues {
 			x.s.Admin("resetOffsetByTime", "-g", x.group, "-t", x.topic, "-b", x.b.Addr, "-q", strconv.Itoa(q),
-				"-o", strconv.FormatInt(to, 10), "-s", "now")
+				"-o", strconv.FormatInt(offset, 10), "-s", "now")
 		}
 	}},
 }
 
-// TestResetsAreFollowed winds live consumers of every kind back, and forward
-// over messages that came while they were stopped: each goes on at the offset.
+// followed moves all to an offset, with messages on their way before and after,
+// and waits until each has gone on there.
+func followed(t *testing.T, list []*resetTrial, w wind, offset int64, then func()) {
+	t.Helper()
+	skip := make([]int, len(list))
+	for i, x := range list {
+		x.send(10)
+		skip[i] = x.consumed.Len()
+		w.to(x, offset)
+	}
+	then()
+	start := time.Now()
+	for i, x := range list {
+		x.send(10)
+		x.await(fmt.Sprintf("it is delivered again from %d on", offset), func() error { return x.deliveredFrom(skip[i], offset) })
+		t.Logf("%s: all again after %v", x.kind, time.Since(start))
+		x.awaitStored()
+	}
+}
+
+// TestResetsAreFollowed moves live consumers of every kind while messages come:
+// each goes on at the offset, also when the broker, or the cluster's leader, is
+// killed right after the answer, and when the broker is killed right after the
+// pull that took the reset.
 func TestResetsAreFollowed(t *testing.T) {
-	kinds := []fleet.Kind{fleet.Push, fleet.Orderly, fleet.Lite, fleet.POP}
 	s := stand.New(t, javaparts.RocketMQ5, stand.Tidemark)
 	b := s.Broker(patient)
 	f := fleet.Start(t, fleet.Java5, s.Names.Addr)
-	list := trials(t, s, b, f, 100, kinds...)
-	for _, w := range winds[:effort.Of(1, len(winds))] {
-		t.Run(w.name, func(t *testing.T) {
-			skip := make([]int, len(list))
-			for i, x := range list {
-				skip[i] = x.consumed.Len()
-				w.to(x, 40)
-			}
-			for i, x := range list {
-				start := time.Now()
-				x.await("it is delivered again from 40 on", func() error { return x.deliveredFrom(skip[i], 40) })
-				t.Logf("%s: all again after %v", x.kind, time.Since(start))
-				x.awaitStored()
-			}
+	list := trials(t, s, b, f, 100, fleet.Push, fleet.Orderly, fleet.Lite, fleet.POP)
+	for i, w := range winds[:effort.Of(1, len(winds))] {
+		t.Run(w.name, func(t *testing.T) { followed(t, list, w, int64(60-i), func() {}) })
+		t.Run(w.name+", broker killed", func(t *testing.T) {
+			followed(t, list, w, int64(50-i), func() {
+				b.Kill()
+				b.Start()
+			})
+		})
+		t.Run(w.name+", leader killed", func(t *testing.T) {
+			leader := s.Cluster.Leader()
+			followed(t, list, w, int64(40-i), func() { s.Cluster.Sh("kill", leader) })
+			s.Cluster.Sh("start", leader)
 		})
 	}
+	t.Run("broker killed after the pull", func(t *testing.T) { killedAfterPull(t, list[0], f) })
+	t.Run("forward", func(t *testing.T) {
+		for _, x := range list {
+			forward(t, x, f)
+		}
+	})
+}
+
+// forward moves a group over messages that came while nobody consumed: who
+// starts then gets what lies behind the offset, and nothing else.
+func forward(t *testing.T, x *resetTrial, f *fleet.Fleet) {
+	f.Stop(x.group)
+	x.send(50)
+	winds[0].to(x, int64(x.sent-7))
+	seen := x.consumed.Len()
+	x.consumed = f.Consume(x.kind, x.group, x.topic, 1)
+	x.await("it goes on at the offset", func() error { return x.deliveredFrom(seen, int64(x.sent-7)) })
+	if n := x.consumed.Len() - seen; n != 7*resetQueues {
+		t.Errorf("%s: %d messages came from the offset on, of %d", x.kind, n, 7*resetQueues)
+	}
+	x.awaitStored()
+}
+
+// killedAfterPull has a pull of its own take a reset, with an old offset on its
+// back, and kills the broker: who starts then begins at the reset.
+func killedAfterPull(t *testing.T, x *resetTrial, f *fleet.Fleet) {
+	f.Stop(x.group)
+	winds[0].to(x, 20)
+	w := dial(x, x.b, remoting.JSON)
+	for q := range resetQueues {
+		ext := pullFields(x.group, x.topic, q, int64(x.sent))
+		ext["sysFlag"], ext["commitOffset"] = "5", strconv.Itoa(x.sent) // with a commit
+		x.await("the pull takes the reset", func() error {
+			if got := w.ask(codePull, ext, nil); got.Code != answerMoved || got.Ext["nextBeginOffset"] != "20" {
+				return fmt.Errorf("a pull was answered by %d %v", got.Code, got.Ext)
+			}
+			return nil
+		})
+	}
+	x.b.Kill()
+	x.b.Start()
+	seen := x.consumed.Len()
+	x.consumed = f.Consume(x.kind, x.group, x.topic, 1)
+	x.await("it is delivered again from 20 on", func() error { return x.deliveredFrom(seen, 20) })
+	x.awaitStored()
 }
