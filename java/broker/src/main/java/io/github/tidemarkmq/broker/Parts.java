@@ -168,6 +168,7 @@ final class Parts {
         try {
             watch.beforeServing();
         } catch (StartRefused e) {
+            manager.leaveFile();
             TidemarkBrokerStartup.end(release, e);
         }
     }

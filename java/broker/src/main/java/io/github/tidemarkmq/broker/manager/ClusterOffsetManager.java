@@ -334,6 +334,11 @@ public final class ClusterOffsetManager extends ConsumerOffsetManager {
     public void decode(String json) {
     }
 
+    /** The start ends all the same: from now on the file stays as it was, and none is made on a wrong disk. */
+    public synchronized void leaveFile() {
+        loaded = false;
+    }
+
     /**
      * Writes the file, with the mark. Does nothing before the start has read what is there, nor while the file holds
      * what nobody else has.
