@@ -19,7 +19,7 @@ func consumerKilled(t *testing.T, s *scene) {
 		sent[k] = s.sender.Produce("to-"+topic, topic, fleet.Load{Rate: 50, Bytes: 100})
 	}
 	all := make(map[fleet.Kind]*consumer)
-	for i := range effort.Of(3, 10) {
+	for i := range effort.Of(2, 10) {
 		p := s.process(t, dir)
 		before := make(map[fleet.Kind]mark)
 		for _, k := range kinds {
@@ -33,7 +33,7 @@ func consumerKilled(t *testing.T, s *scene) {
 		for k, m := range before {
 			m.check(t, all[k])
 		}
-		if i < effort.Of(2, 9) {
+		if i < effort.Of(1, 9) {
 			p.Kill()
 		}
 	}
