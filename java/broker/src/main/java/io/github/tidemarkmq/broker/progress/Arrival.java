@@ -21,16 +21,19 @@ final class Arrival {
     private final Claims claims;
     private final Walk walk;
     private final Leftovers leftovers;
+    private final Contact contact;
     private OffsetFile file;
     /** What the file held is in the cluster, or is not wanted: it may be written over. */
     private volatile boolean fileSettled;
 
-    Arrival(Cluster cluster, Options options, Board board, Table table, Walk walk) {
+    Arrival(Cluster cluster, Options options, Board board, Table table, Walk walk,
+        Contact contact) {
         this.cluster = cluster;
         this.options = options;
         this.board = board;
         this.table = table;
         this.walk = walk;
+        this.contact = contact;
         this.claims = new Claims(cluster, options, board.lines);
         this.leftovers = new Leftovers(cluster, options, board.lines);
     }
@@ -108,7 +111,7 @@ final class Arrival {
             if (!begun) {
                 file.writeMarked(Mark.importing(id, options.broker, act.id(), act.base()));
             }
-            new ImportFile(file.rows(), options.broker).send(cluster, act);
+            new ImportFile(file.rows(), options.broker, contact::pause).send(cluster, act);
         } catch (IOException e) {
             throw new StartRefused("The mark of an import cannot be written to " + file.path() + ": " + e
                 + ". Nothing has been imported. See to the disk and its rights, and start again.", e);
@@ -119,8 +122,8 @@ final class Arrival {
 
     private StartRefused refused(TidemarkException e) throws TidemarkException {
         if (e.code() == Code.IMPORT_BUSY) {
-            return new StartRefused("Another import is under way in the cluster, so this broker's first one cannot"
-                + " begin. Wait for it, or end it (tidemark import --abort --execute), and start again.", e);
+            return new StartRefused("Another import has been under way in the cluster for too long, so this broker's"
+                + " first one cannot begin. Look what it is (tidemark cluster status), wait for it, or end it (tidemark import --abort --execute), and start again.", e);
         }
         if (e.code().retriable()) {
             throw e;

@@ -56,6 +56,17 @@ final class Contact {
         }
     }
 
+    /** As {@link #pause(int)}, for who is not a thread of ours; false if it was interrupted, and stays so. */
+    boolean pause() {
+        try {
+            pause(4);
+            return !closed;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
     /** Waits before the next try: the longer, the more have failed, and never as long as another. */
     void pause(int failures) throws InterruptedException {
         long most = Math.min(MOST_MILLIS, FIRST_MILLIS << Math.min(failures, 6));

@@ -3,6 +3,7 @@ package io.github.tidemarkmq.broker.progress;
 import io.github.tidemarkmq.client.ActAnswer;
 import io.github.tidemarkmq.client.ActHeader;
 import io.github.tidemarkmq.client.Cluster;
+import io.github.tidemarkmq.client.Code;
 import io.github.tidemarkmq.client.Deadline;
 import io.github.tidemarkmq.client.ImportPlan;
 import io.github.tidemarkmq.client.OffsetKey;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 /**
  * A broker's file as an import: cut into chunks by its content alone, so that a start that was cut down half way goes
@@ -26,10 +28,13 @@ final class ImportFile {
     private static final long STEP_MILLIS = 30_000;
 
     private final List<List<Target>> chunks = new ArrayList<>();
+    /** Waits a moment before a step is sent again; false if there is no time for it. */
+    private final BooleanSupplier pause;
     private final String hash;
     private final int offsets;
 
-    ImportFile(List<OffsetFile.Row> rows, String broker) {
+    ImportFile(List<OffsetFile.Row> rows, String broker, BooleanSupplier pause) {
+        this.pause = pause;
         List<Target> targets = new ArrayList<>(rows.size());
         for (OffsetFile.Row r : rows) {
             targets.add(new Target(OffsetKeys.of(r.key, broker), r.offset));
@@ -93,7 +98,10 @@ final class ImportFile {
         chunks.add(targets.subList(from, targets.size()));
     }
 
-    /** Sends all, or what is left of it; each step until it is answered, within 30 s. */
+    /**
+     * Sends all, or what is left of it; each step until it is answered, within 30 s. Another import that is under way,
+     * perhaps that of another broker's first start, is waited for as long as the first step has.
+     */
     ActAnswer send(Cluster cluster, ActHeader act) throws TidemarkException {
         ImportPlan plan = ImportPlan.merge(hash, chunks.size(), offsets);
         ActAnswer a = step(d -> cluster.importBegin(act, plan, d));
@@ -108,13 +116,14 @@ final class ImportFile {
         ActAnswer send(Deadline deadline) throws TidemarkException;
     }
 
-    private static ActAnswer step(Step step) throws TidemarkException {
+    private ActAnswer step(Step step) throws TidemarkException {
         Deadline deadline = Deadline.after(STEP_MILLIS, TimeUnit.MILLISECONDS);
         for (;;) {
             try {
                 return step.send(deadline);
             } catch (TidemarkException e) {
-                if (!e.code().retriable() || deadline.passed()) {
+                boolean again = e.code().retriable() || e.code() == Code.IMPORT_BUSY;
+                if (!again || deadline.passed() || !pause.getAsBoolean()) {
                     throw e;
                 }
             }

@@ -46,7 +46,7 @@ final class Life {
         Runnable other = this::otherCluster;
         Reader reader = new Reader(cluster, options.broker, board, contact, other);
         Lowering lowering = new Lowering(cluster, options.broker, board, contact, other);
-        this.arrival = new Arrival(cluster, options, board, table, walk);
+        this.arrival = new Arrival(cluster, options, board, table, walk, contact);
         this.watch = new Watch(board, table, walk, reader, options.broker);
         this.acts = new Acts(cluster, options, board, table, new Claims(cluster, options, board.lines), watch);
         for (int i = 0; i < SENDERS; i++) {
@@ -95,24 +95,41 @@ final class Life {
         }
     }
 
-    /** The cluster does not answer at the start. */
+    /** The cluster does not answer at the start, or refuses. */
     private void alone(TidemarkException e) throws StartRefused {
-        String why = "The cluster cannot be read (" + e.code() + ": " + e.getMessage() + ").";
+        String why = "The cluster cannot be read (" + e.code() + ": " + e.getMessage() + "). ";
         boolean noFile = file.rows().isEmpty() && file.mark() == null;
         boolean unmarked = file.mark() == null && options.unmarked != Options.Unmarked.MERGE;
-        if (!options.startAlone || !e.code().retriable() || noFile || unmarked) {
+        if (!e.code().retriable() || !options.startAlone) {
             close();
-            throw new StartRefused(why + (!options.startAlone || !e.code().retriable()
-                ? " See to it that it is up and that tidemarkEndpoints is right, and start again;"
-                    + " tidemarkWithoutCluster=start would start on the broker's own file."
-                : " The broker's own file " + file.path() + (noFile ? " is empty" : " has no mark of Tidemark")
-                    + ", so it cannot start without the cluster either."), e);
+            throw new StartRefused(why + advice(e.code()), e);
+        }
+        if (noFile || unmarked) {
+            close();
+            throw new StartRefused(why + "The broker's own file " + file.path() + (noFile ? " is empty"
+                : " has no mark of Tidemark") + ", so it cannot start without the cluster either.", e);
         }
         arrival.load();
-        board.lines.error("tidemark: STARTED WITHOUT THE CLUSTER. " + why + " The " + file.rows().size()
+        board.lines.error("tidemark: STARTED WITHOUT THE CLUSTER. " + why + "The " + file.rows().size()
             + " offsets are those of " + file.path() + ", which may be older than what consumers committed. They are"
             + " merged by maximum once the cluster is back; until then nothing is durable beyond this host, and two-way"
             + " commits are answered with code 2.", e);
+    }
+
+    private static String advice(Code code) {
+        switch (code) {
+            case DENIED:
+                return "See to tidemarkToken (or the certificate), and that the cluster's policy gives it the right to"
+                    + " this broker's name; then start again.";
+            case FOREIGN_CLUSTER:
+                return "See to tidemarkEndpoints and tidemarkCluster, which do not belong together; then start again.";
+            case INVALID:
+            case LEVEL:
+                return "The nodes may be older than this jar: upgrade them, and start again.";
+            default:
+                return "See to it that it is up and that tidemarkEndpoints is right, and start again;"
+                    + " tidemarkWithoutCluster=start would start on the broker's own file.";
+        }
     }
 
     private void watch() {
@@ -212,7 +229,9 @@ final class Life {
 
     boolean drain(long time, TimeUnit unit) {
         try {
-            return board.marked.idle(time, unit, true) && board.outbox.flush(TimeUnit.SECONDS.toMillis(1));
+            long half = unit.toMillis(time) / 2 + 1; // what was read is marked then
+            return board.reads.idle(half, TimeUnit.MILLISECONDS) && board.marked.idle(half, TimeUnit.MILLISECONDS, true)
+                && board.outbox.flush(TimeUnit.SECONDS.toMillis(1));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;

@@ -3,6 +3,7 @@ package io.github.tidemarkmq.broker.progress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** The keys that are to be read from the cluster, in their order. Put in under the key's monitor, once until read. */
 final class Reads {
@@ -20,6 +21,8 @@ final class Reads {
     private final ArrayDeque<Wish> wishes = new ArrayDeque<>();
     private boolean paused = true;
     private boolean closed;
+    /** What was taken is being read. */
+    private boolean busy;
 
     synchronized void put(KeyProgress key, Waiter waiter) {
         wishes.add(new Wish(key, waiter));
@@ -28,10 +31,26 @@ final class Reads {
 
     /** Waits for wishes and takes at most max; null once closed. */
     synchronized List<Wish> take(int max) throws InterruptedException {
+        busy = false;
+        notifyAll();
         while (!closed && (paused || wishes.isEmpty())) {
             wait();
         }
+        busy = !closed;
         return closed ? null : poll(max);
+    }
+
+    /** Waits until there is nothing to read, or no reading; false if that takes longer. */
+    synchronized boolean idle(long time, TimeUnit unit) throws InterruptedException {
+        long deadline = System.nanoTime() + unit.toNanos(time);
+        while (!closed && (busy || !paused && !wishes.isEmpty())) {
+            long left = deadline - System.nanoTime();
+            if (left <= 0) {
+                return false;
+            }
+            TimeUnit.NANOSECONDS.timedWait(this, left);
+        }
+        return true;
     }
 
     /** What is to be read now. */
