@@ -76,6 +76,7 @@ type Tally struct {
 	Skipped   int // sent, never delivered
 }
 
+// String names the four counts.
 func (t Tally) String() string {
 	return fmt.Sprintf("sent %d, delivered %d, again %d, skipped %d", t.Sent, t.Delivered, t.Again, t.Skipped)
 }
