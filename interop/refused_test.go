@@ -17,9 +17,20 @@ import (
 const deadAddress = "127.0.0.1:9"
 
 // TestStartsThatMustNotBe: each ends with a sentence in the broker's log that
-// says what to do, and nothing of it is left in the cluster.
+// says what to do, and takes nothing from the broker that runs. On the same
+// stand, acts that must not be.
 func TestStartsThatMustNotBe(t *testing.T) {
-	s := stand.New(t, javaparts.RocketMQ5, stand.Tidemark)
+	versions := effort.Of([]javaparts.Version{javaparts.RocketMQ5}, []javaparts.Version{javaparts.RocketMQ5, javaparts.RocketMQ53})
+	for _, v := range versions {
+		t.Run(string(v), func(t *testing.T) { mustNotBe(t, stand.New(t, v, stand.Tidemark)) })
+	}
+}
+
+func mustNotBe(t *testing.T, s *stand.Stand) {
+	b := s.Broker(nil)
+	b.CreateTopic("load", 2)
+	b.CreateGroup("g")
+	fill(b, 2, 10)
 	for _, c := range []struct {
 		what   string
 		config map[string]string
@@ -44,10 +55,8 @@ func TestStartsThatMustNotBe(t *testing.T) {
 		}
 	}
 	t.Run("a damaged file", func(t *testing.T) { damagedFile(t, s) })
-	t.Run("two of one name", func(t *testing.T) { twoOfOneName(t, s) })
-	if out := s.Cluster.Tidemark("group", "list", "-o", "json"); out.Code != 0 {
-		t.Errorf("the groups cannot be listed: %+v", out)
-	}
+	t.Run("two of one name", func(t *testing.T) { twoOfOneName(t, s, b) })
+	t.Run("acts without the cluster", func(t *testing.T) { noClusterNoAct(t, s, b) })
 }
 
 // damagedFile starts a broker for the first time on a file that was cut off.
@@ -55,6 +64,9 @@ func damagedFile(t *testing.T, s *stand.Stand) {
 	b := s.NewBroker(map[string]string{"brokerName": "damaged"})
 	writeOffsets(t, b, `{"offsetTable":{"load@g":{0:7,1:`)
 	wantRefused(t, b, "consumerOffset.json")
+	if effort.Of(true, false) {
+		return
+	}
 	writeOffsets(t, b, `{"offsetTable":{"load@g":{0:7,1:8}}}`)
 	b.Config["tidemarkLostLog"] = "keep" // there are no messages
 	b.Start()
@@ -63,15 +75,12 @@ func damagedFile(t *testing.T, s *stand.Stand) {
 
 // twoOfOneName: a broker on the store of one that runs is stopped before it
 // takes the name away; one with another store needs to be told.
-func twoOfOneName(t *testing.T, s *stand.Stand) {
-	first := s.Broker(map[string]string{"brokerName": "twin"})
-	first.CreateTopic("load", 1)
-	first.CreateGroup("g")
-	same := s.NewBroker(map[string]string{"brokerName": "twin", "storePathRootDir": first.Store})
-	wantRefused(t, same, "a broker runs on "+first.Store+" already")
-	other := s.NewBroker(map[string]string{"brokerName": "twin", "brokerClusterName": "elsewhere"})
+func twoOfOneName(t *testing.T, s *stand.Stand, b *javaparts.Broker) {
+	same := s.NewBroker(map[string]string{"storePathRootDir": b.Store})
+	wantRefused(t, same, "a broker runs on "+b.Store+" already")
+	other := s.NewBroker(map[string]string{"brokerClusterName": "elsewhere"})
 	wantRefused(t, other, "tidemarkOtherHolder")
-	if code := dial(t, first, remoting.JSON).commit("g", "load", 0, 5); code != answerOK {
+	if code := dial(t, b, remoting.JSON).commit("g", "load", 0, 5); code != answerOK {
 		t.Errorf("after starts that must not be, the running broker's commit was answered by code %d", code)
 	}
 }
@@ -87,22 +96,11 @@ func writeOffsets(t *testing.T, b *javaparts.Broker, text string) {
 	}
 }
 
-// TestNoClusterNoAct: what tools do to offsets is refused while the cluster is
-// away, nothing has changed then, and it is done once the cluster is back.
-// Consumers go on meanwhile.
-func TestNoClusterNoAct(t *testing.T) {
-	versions := effort.Of([]javaparts.Version{javaparts.RocketMQ5}, []javaparts.Version{javaparts.RocketMQ5, javaparts.RocketMQ53})
-	for _, v := range versions {
-		t.Run(string(v), func(t *testing.T) { noClusterNoAct(t, stand.New(t, v, stand.Tidemark)) })
-	}
-}
-
-func noClusterNoAct(t *testing.T, s *stand.Stand) {
-	b := s.Broker(nil)
-	b.CreateTopic("load", 2)
-	b.CreateGroup("g")
+// noClusterNoAct: what tools do to offsets is refused while the cluster is away,
+// nothing has changed then, and it is done once the cluster is back. Consumers
+// go on meanwhile.
+func noClusterNoAct(t *testing.T, s *stand.Stand, b *javaparts.Broker) {
 	b.CreateGroup("h")
-	fill(b, 2, 10)
 	w := dial(t, b, remoting.JSON)
 	for q := range 2 {
 		w.commit("g", "load", q, 7)
