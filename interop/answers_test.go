@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/tidemark-mq/tidemark/cluster-test/effort"
 	"github.com/tidemark-mq/tidemark/cluster-test/local"
+	"github.com/tidemark-mq/tidemark/internal/javaparts"
 	"github.com/tidemark-mq/tidemark/internal/javaparts/remoting"
 )
 
@@ -64,12 +66,19 @@ var requests = []struct {
 func sameAnswers(t *testing.T, plain, ours side) {
 	want, got := answers(plain), answers(ours)
 	for i := range want {
+		if plain.Version == javaparts.RocketMQ4 && nameless.MatchString(want[i]) {
+			continue
+		}
 		if want[i] != got[i] {
 			t.Errorf("plain: %s\nwith the jar: %s", want[i], got[i])
 		}
 	}
 	t.Logf("the plain broker answers:\n%s", strings.Join(want, "\n"))
 }
+
+// nameless are requests of which 4.9 makes a group or topic "null"; ours has none
+// of that name.
+var nameless = regexp.MustCompile(`^\d (no group|no topic|a query without a group) `)
 
 // answers are what a broker says to all requests, in both forms of header,
 // and to bytes that are no frames.

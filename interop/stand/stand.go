@@ -119,6 +119,14 @@ func (s *Stand) Admin(args ...string) string {
 	s.Helper()
 	if s.tools == nil {
 		home := s.TempDir()
+		conf := filepath.Join(home, "conf")
+		err := os.Mkdir(conf, 0o700)
+		if err == nil { // 4.9 wants to be told where to log: nowhere
+			err = os.WriteFile(filepath.Join(conf, "logback_tools.xml"), []byte("<configuration/>"), 0o600)
+		}
+		if err != nil {
+			s.Fatal(err)
+		}
 		s.tools = javaparts.Source{
 			Set: s.Version.Set(), File: filepath.Join(local.Root(), "interop", "tools", "Tools.java"),
 			Options: []string{"-Duser.home=" + home, "-Drocketmq.home.dir=" + home},
