@@ -1,5 +1,5 @@
 // Package interop holds tests against the real thing where no adapter has
-// them: that RocketMQ's own classes read the files that we write, and that we
-// read theirs. The folders beside it are poms (what internal/javaparts
-// resolves) and small Java programs.
+// them: RocketMQ's brokers with our jar and without, driven by its own
+// consumers and tools; and that its classes read the files that we write, and
+// we theirs. DESIGN.md beside this file tells what there is.
 package interop
