@@ -50,8 +50,8 @@ final class Settings {
     static final String FLUSH = "tidemarkFlush";
 
     private static final List<String> NAMES = Collections.unmodifiableList(Arrays.asList(ENDPOINTS, CLUSTER, TLS_CA,
-        TLS_CERTIFICATE, TLS_KEY, TOKEN, TOKEN_FILE, INSECURE_TOKEN, BROKER, GUARD, WITHOUT_CLUSTER, START_SECONDS, UNMARKED_FILE,
-        LOST_LOG, OTHER_HOLDER, FLUSH));
+        TLS_CERTIFICATE, TLS_KEY, TOKEN, TOKEN_FILE, INSECURE_TOKEN, BROKER, GUARD, WITHOUT_CLUSTER, START_SECONDS,
+        UNMARKED_FILE, LOST_LOG, OTHER_HOLDER, FLUSH));
     private static final String PREFIX = "tidemark";
     private static final Pattern ADDRESS =
         Pattern.compile("(https?://)?(\\[[0-9a-fA-F:.]+]|[^\\s:/\\[\\]]+):[0-9]{1,5}/?");
