@@ -18,12 +18,16 @@ func (n *Node) allow(p auth.Principal, a auth.Action, s auth.Scope, what string)
 	return err
 }
 
+// reasonBytes is how much of a reason the audit log has. It may repeat what a
+// stranger shows, whose lines must not push others out.
+const reasonBytes = 2048
+
 // denied notes a refusal for want of a right.
 func (n *Node) denied(p auth.Principal, what string, err error) {
 	n.counts.denied.Add(1)
 	n.denials.note(p, fsm.Record{
 		Index: n.meta().Index, Time: n.config.Clock().UnixMilli(), Principal: p.Name, From: p.From,
-		What: "denied", Detail: fmt.Sprintf("request=%q reason=%q", what, err), Code: offset.CodeDenied,
+		What: "denied", Detail: fmt.Sprintf("request=%q reason=%.*q", what, reasonBytes, err.Error()), Code: offset.CodeDenied,
 	})
 }
 

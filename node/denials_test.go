@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,18 @@ import (
 	"github.com/tidemark-mq/tidemark/auth"
 	"github.com/tidemark-mq/tidemark/fsm"
 )
+
+// TestALineOfARefusalIsBounded: what strangers show may be repeated in the
+// reason, and pushes no line of others out of the log.
+func TestALineOfARefusalIsBounded(t *testing.T) {
+	n := &Node{config: Config{}.withDefaults()}
+	var line fsm.Record
+	n.denials = newDenials(func(r fsm.Record) { line = r }, denialEvery)
+	n.Refused("10.0.0.1:1", "call", errors.New(strings.Repeat("\x00", 1<<20)))
+	if len(line.Detail) > 5*reasonBytes || !strings.HasPrefix(line.Detail, `request="call" reason="\x00`) {
+		t.Errorf("%d bytes: %.100s", len(line.Detail), line.Detail)
+	}
+}
 
 // TestDenialsAreBounded: a flood of refusals leaves some hundred lines and then
 // one in ten seconds, each of which tells how many had none; none is untold, and

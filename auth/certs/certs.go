@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/tidemark-mq/tidemark/internal/livefile"
@@ -99,19 +100,41 @@ func (c CAs) Verify(chain []*x509.Certificate, host string, usage x509.ExtKeyUsa
 	}
 	_, err := chain[0].Verify(x509.VerifyOptions{Roots: c.Get(), Intermediates: between, DNSName: host, KeyUsages: []x509.ExtKeyUsage{usage}})
 	if err != nil {
-		return fmt.Errorf("the certificate of %s: %w", Describe(chain[0]), err)
+		return fmt.Errorf("the certificate of %s: %.500s", Describe(chain[0]), err) // it may repeat names, too
 	}
 	return nil
 }
 
-// Describe names a certificate for a log: its subject and all its names.
+// Describe names a certificate for a log: its subject and its first names.
+// Whoever shows one has chosen them, and as many as fit into a handshake, so that
+// what is made of them is bounded.
 func Describe(c *x509.Certificate) string {
-	names := append([]string(nil), c.DNSNames...)
+	names := slices.Clone(c.DNSNames)
 	for _, ip := range c.IPAddresses {
 		names = append(names, ip.String())
 	}
 	for _, u := range c.URIs {
 		names = append(names, u.String())
 	}
-	return fmt.Sprintf("%q with the names %q", c.Subject.CommonName, names)
+	more := ""
+	if n := len(names) - describedNames; n > 0 {
+		names, more = names[:describedNames], fmt.Sprintf(" and %d more", n)
+	}
+	for i := range names {
+		names[i] = short(names[i])
+	}
+	return fmt.Sprintf("%q with the names %q%s", short(c.Subject.CommonName), names, more)
+}
+
+// describedNames is how many names Describe gives, describedBytes how much of each.
+const (
+	describedNames = 8
+	describedBytes = 100
+)
+
+func short(s string) string {
+	if len(s) <= describedBytes {
+		return s
+	}
+	return s[:describedBytes] + "..."
 }
