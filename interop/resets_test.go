@@ -40,6 +40,9 @@ type resetTrial struct {
 	consumed *fleet.Record
 	sent     int // to each queue
 	number   int // of the next message
+	// marks are the times, Unix milliseconds, behind which messages from an
+	// offset on were stored, and before which those below it were.
+	marks map[int64]int64
 }
 
 // trials makes a topic and a group for each kind, and has all consume n
@@ -57,7 +60,13 @@ func trials(t *testing.T, s *stand.Stand, b *javaparts.Broker, f *fleet.Fleet, n
 		list = append(list, x)
 	}
 	for _, x := range list {
-		x.send(n)
+		x.marks = make(map[int64]int64)
+		for _, at := range []int{38, 48, 58, n} { // where TestResetsAreFollowed goes by time
+			x.send(at - x.sent)
+			time.Sleep(20 * time.Millisecond)
+			x.marks[int64(at)] = time.Now().UnixMilli()
+			time.Sleep(20 * time.Millisecond)
+		}
 	}
 	for _, x := range list {
 		x.await("all is consumed", func() error { return x.deliveredFrom(0, 0) })
@@ -162,6 +171,9 @@ var winds = []wind{
 				"-o", strconv.FormatInt(offset, 10), "-s", "now")
 		}
 	}},
+	{"mqadmin by time", func(x *resetTrial, offset int64) {
+		x.s.Admin("resetOffsetByTime", "-g", x.group, "-t", x.topic, "-s", strconv.FormatInt(x.marks[offset], 10))
+	}},
 }
 
 // followed moves all to an offset, with messages on their way before and after,
@@ -210,22 +222,27 @@ func TestResetsAreFollowed(t *testing.T) {
 	t.Run("broker killed after the pull", func(t *testing.T) { killedAfterPull(t, list[0], f) })
 	t.Run("forward", func(t *testing.T) {
 		for _, x := range list {
-			forward(t, x, f)
+			x.forward(f, 7, func() { winds[0].to(x, int64(x.sent-7)) })
+			if effort.Soak() {
+				x.forward(f, 0, func() { s.Admin("skipAccumulatedMessage", "-g", x.group, "-t", x.topic) })
+			}
 		}
 	})
 }
 
 // forward moves a group over messages that came while nobody consumed: who
-// starts then gets what lies behind the offset, and nothing else.
-func forward(t *testing.T, x *resetTrial, f *fleet.Fleet) {
+// starts then gets what is left before the end, and what comes, and nothing else.
+func (x *resetTrial) forward(f *fleet.Fleet, left int, move func()) {
+	x.Helper()
 	f.Stop(x.group)
 	x.send(50)
-	winds[0].to(x, int64(x.sent-7))
+	move()
 	seen := x.consumed.Len()
 	x.consumed = f.Consume(x.kind, x.group, x.topic, 1)
-	x.await("it goes on at the offset", func() error { return x.deliveredFrom(seen, int64(x.sent-7)) })
-	if n := x.consumed.Len() - seen; n != 7*resetQueues {
-		t.Errorf("%s: %d messages came from the offset on, of %d", x.kind, n, 7*resetQueues)
+	x.send(2)
+	x.await("it goes on at the offset", func() error { return x.deliveredFrom(seen, int64(x.sent-2-left)) })
+	if n := x.consumed.Len() - seen; n != (left+2)*resetQueues {
+		x.Errorf("%s: %d messages came from the offset on, of %d", x.kind, n, (left+2)*resetQueues)
 	}
 	x.awaitStored()
 }
@@ -252,4 +269,21 @@ func killedAfterPull(t *testing.T, x *resetTrial, f *fleet.Fleet) {
 	x.consumed = f.Consume(x.kind, x.group, x.topic, 1)
 	x.await("it is delivered again from 20 on", func() error { return x.deliveredFrom(seen, 20) })
 	x.awaitStored()
+}
+
+// TestPushConsumersOf49FollowResets: a broker 4.9 has no resets on its side, so
+// push consumers are told by a request, as mqadmin's resets tell them.
+func TestPushConsumersOf49FollowResets(t *testing.T) {
+	if !effort.Soak() {
+		return // the clients sleep for 10 s before they follow
+	}
+	s := stand.New(t, javaparts.RocketMQ4, stand.Tidemark)
+	b := s.Broker(patient)
+	f := fleet.Start(t, fleet.Java4, s.Names.Addr)
+	list := trials(t, s, b, f, 100, fleet.Push, fleet.Orderly)
+	followed(t, list, winds[0], 60, func() {})
+	followed(t, list, winds[0], 40, func() {
+		b.Kill()
+		b.Start()
+	})
 }
