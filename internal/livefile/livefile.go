@@ -99,9 +99,10 @@ func (v *Value[T]) Check() (changed bool, err error) {
 	case sum == v.used:
 		v.fault.Store(nil)
 		return false, nil
-	case !settled, sum == v.judged:
+	case !settled:
 		return false, nil
 	}
+	// What was of no use is tried again: a certificate may only become valid.
 	var value T
 	if err == nil {
 		if value, err = v.parse(contents); err != nil {
@@ -109,8 +110,12 @@ func (v *Value[T]) Check() (changed bool, err error) {
 		}
 	}
 	if err != nil {
+		fault := err // which the result is not
+		v.fault.Store(&fault)
+		if sum == v.judged {
+			return false, nil
+		}
 		v.judged = sum
-		v.fault.Store(&err)
 		return false, err
 	}
 	v.used, v.judged = sum, [sha256.Size]byte{}
