@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidemark-mq/tidemark/cluster-test/ask"
 	"github.com/tidemark-mq/tidemark/cluster-test/effort"
 	"github.com/tidemark-mq/tidemark/cluster-test/local"
 	"github.com/tidemark-mq/tidemark/internal/javaparts"
@@ -91,6 +92,9 @@ func answers(s side) (said []string) {
 		b.CreateGroup(group)
 		b.Send(topic, 0, []byte("a message"))
 		w := dial(s, b, form)
+		ask.Until(s, "the message is in its queue", func() bool {
+			return w.ask(codeMaxOffset, queueFields(group, topic, 0), nil).Ext["offset"] == "1"
+		})
 		for _, r := range requests {
 			f := w.ask(r.code, changed(queueFields(group, topic, 0), r.fields), nil)
 			if f.Code == answerError {

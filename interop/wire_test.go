@@ -16,10 +16,8 @@ const (
 	codePull           = 11
 	codeQuery          = 14
 	codeUpdate         = 15
-	codeAllOffsets     = 43
 	codeCreateGroup    = 200
 	codeDeleteGroup    = 207
-	codeConsumeStats   = 208
 	codeReset          = 222
 	codeCorrection     = 308
 	answerOK           = 0
