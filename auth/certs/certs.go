@@ -26,10 +26,18 @@ type Pair struct {
 }
 
 // OpenPair reads a certificate, with the intermediate ones behind it, and its
-// key, both PEM. A later pair that does not fit together, or is not valid now,
-// does not take its place.
-func OpenPair(certFile, keyFile string) (Pair, error) {
-	v, err := livefile.Open(func(c [][]byte) (*tls.Certificate, error) { return parsePair(c[0], c[1]) }, certFile, keyFile)
+// key, both PEM. A later pair that does not fit together, is not valid now, or
+// that one of the demands refuses, does not take its place.
+func OpenPair(certFile, keyFile string, demands ...func(leaf *x509.Certificate) error) (Pair, error) {
+	v, err := livefile.Open(func(c [][]byte) (*tls.Certificate, error) {
+		pair, err := parsePair(c[0], c[1])
+		for _, demand := range demands {
+			if err == nil {
+				err = demand(pair.Leaf)
+			}
+		}
+		return pair, err
+	}, certFile, keyFile)
 	return Pair{v}, err
 }
 

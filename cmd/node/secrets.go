@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 
 	"github.com/hashicorp/go-hclog"
@@ -27,7 +28,11 @@ type secrets struct {
 func openSecrets(s *settings, log hclog.Logger) (*secrets, error) {
 	out := &secrets{}
 	if s.TLSCert != "" {
-		pair, err := openPair("--tls-cert", s.TLSCert, s.TLSKey, log)
+		role := certs.AnyRole
+		if s.PeerTLSCA != "" && s.onePair() {
+			role = s.PeerTLSRole
+		}
+		pair, err := openPair("--tls-cert", s.TLSCert, s.TLSKey, role, log)
 		if err != nil {
 			return nil, err
 		}
@@ -73,9 +78,9 @@ func (x *secrets) openMembers(s *settings, log hclog.Logger) error {
 		return nil
 	}
 	pair := x.pair
-	if s.PeerTLSCert != s.TLSCert || s.PeerTLSKey != s.TLSKey {
+	if !s.onePair() {
 		var err error
-		if pair, err = openPair("--peer-tls-cert", s.PeerTLSCert, s.PeerTLSKey, log); err != nil {
+		if pair, err = openPair("--peer-tls-cert", s.PeerTLSCert, s.PeerTLSKey, s.PeerTLSRole, log); err != nil {
 			return err
 		}
 		x.follow(pair)
@@ -85,18 +90,25 @@ func (x *secrets) openMembers(s *settings, log hclog.Logger) error {
 		return wrong("--peer-tls-ca", "%w", err)
 	}
 	x.follow(cas)
-	switch own := pair.Get().Leaf; {
-	case s.PeerTLSRole == certs.AnyRole:
+	if s.PeerTLSRole == certs.AnyRole {
 		log.Warn("--peer-tls-role none: whoever has a certificate of the CA, clients too, passes for a member", "ca", s.PeerTLSCA)
-	case !certs.HasRole(own, s.PeerTLSRole):
-		return wrong("--peer-tls-cert", "is that of %s, which no other member would let in: %q is not among its URIs or DNS names; make one with `tidemark cert node`, or set --peer-tls-role", certs.Describe(own), s.PeerTLSRole)
 	}
 	x.members = &certs.Members{Pair: *pair, CAs: cas, Role: s.PeerTLSRole}
 	return nil
 }
 
-func openPair(option, cert, key string, log hclog.Logger) (*certs.Pair, error) {
-	pair, err := certs.OpenPair(cert, key)
+// onePair tells whether members are shown the certificate that clients are.
+func (s *settings) onePair() bool { return s.PeerTLSCert == s.TLSCert && s.PeerTLSKey == s.TLSKey }
+
+// openPair reads a pair whose certificate, now and whenever it is replaced, must
+// hold the role.
+func openPair(option, cert, key, role string, log hclog.Logger) (*certs.Pair, error) {
+	pair, err := certs.OpenPair(cert, key, func(leaf *x509.Certificate) error {
+		if role == certs.AnyRole || certs.HasRole(leaf, role) {
+			return nil
+		}
+		return fmt.Errorf("the certificate is that of %s, which no other member would let in: %q is not among its URIs or DNS names; make one with `tidemark cert node`, or set --peer-tls-role", certs.Describe(leaf), role)
+	})
 	if err != nil {
 		return nil, wrong(option, "%w", err)
 	}

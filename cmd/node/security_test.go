@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/tidemark-mq/tidemark/auth/certs"
 	"github.com/tidemark-mq/tidemark/auth/certs/certstest"
 )
@@ -16,7 +18,7 @@ import (
 // sentence that says what to do.
 func TestCertificatesThatCannotServe(t *testing.T) {
 	ca := certstest.New(t)
-	client, old := ca.Client("app"), ca.MemberFor("old", certs.MemberRole, -time.Minute)
+	member, client, old := ca.Member("n1"), ca.Client("app"), ca.MemberFor("old", certs.MemberRole, -time.Minute)
 	for name, c := range map[string]struct {
 		args []string
 		want string
@@ -24,7 +26,7 @@ func TestCertificatesThatCannotServe(t *testing.T) {
 		"a client's, for members": {[]string{"--tls-cert", client.Cert, "--tls-key", client.Key, "--peer-tls-ca", ca.File}, "no other member would let in"},
 		"expired":                 {[]string{"--tls-cert", old.Cert, "--tls-key", old.Key}, "has expired"},
 		"of another key":          {[]string{"--tls-cert", client.Cert, "--tls-key", old.Key}, "cannot be used"},
-		"a CA that is a key":      {[]string{"--tls-cert", client.Cert, "--tls-key", client.Key, "--peer-tls-ca", client.Key}, "holds certificates alone"},
+		"a CA that is a key":      {[]string{"--tls-cert", member.Cert, "--tls-key", member.Key, "--peer-tls-ca", client.Key}, "holds certificates alone"},
 	} {
 		data := filepath.Join(t.TempDir(), "data")
 		r := try(t, nil, append([]string{"--name", "n1", "--data", data, "--listen", "127.0.0.1:0", "--peer-listen", "127.0.0.1:0"}, c.args...)...)
@@ -33,6 +35,45 @@ func TestCertificatesThatCannotServe(t *testing.T) {
 		}
 		if _, err := os.Stat(data); err == nil {
 			t.Errorf("%s: the data folder was made", name)
+		}
+	}
+}
+
+// TestAMembersCertificateStaysOne: a pair that others would not let in takes no
+// other's place while the member runs, whether clients are shown it as well or not.
+func TestAMembersCertificateStaysOne(t *testing.T) {
+	for name, of := range map[string]func(f certstest.Files, ca *certstest.CA) options{
+		"for both": func(f certstest.Files, ca *certstest.CA) options {
+			return options{TLSCert: f.Cert, TLSKey: f.Key, PeerTLSCA: ca.File}
+		},
+		"for members alone": func(f certstest.Files, ca *certstest.CA) options {
+			return options{PeerTLSCert: f.Cert, PeerTLSKey: f.Key, PeerTLSCA: ca.File}
+		},
+	} {
+		ca := certstest.New(t)
+		s := &settings{options: of(ca.Member("n1"), ca)}
+		s.Listen, s.PeerListen = "127.0.0.1:0", "127.0.0.1:0"
+		if err := s.checkSecurity(); err != nil {
+			t.Fatal(err)
+		}
+		x, err := openSecrets(s, hclog.NewNullLogger())
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := x.members.Pair.Get()
+		ca.Client("n1") // in the place of the member's
+		for range 2 {
+			_, _ = x.members.Pair.Check()
+		}
+		if fault := strings.Join(x.faults(), " "); x.members.Pair.Get() != before || len(x.faults()) != 1 {
+			t.Errorf("%s: another pair is in use, %q", name, fault)
+		}
+		ca.Member("n1")
+		for range 2 {
+			_, _ = x.members.Pair.Check()
+		}
+		if x.members.Pair.Get() == before || len(x.faults()) != 0 {
+			t.Errorf("%s: the new pair is not in use, %q", name, x.faults())
 		}
 	}
 }
