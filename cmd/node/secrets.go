@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -132,11 +133,12 @@ func (x *secrets) run(ctx context.Context, log hclog.Logger) error {
 	return nil
 }
 
-// faults are the files whose content is not in use, one a line.
+// faults are the files whose content is not in use, one a line. They are shown
+// to everyone who reaches the port, and why would repeat what a file holds.
 func (x *secrets) faults() (lines []string) {
 	for _, f := range x.files {
-		if err := f.Fault(); err != nil {
-			lines = append(lines, fmt.Sprintf("not in use: %v", err))
+		if f.Fault() != nil {
+			lines = append(lines, "not in use: what is now in "+strings.Join(f.Paths(), " and ")+"; the log says why")
 		}
 	}
 	return lines

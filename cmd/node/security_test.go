@@ -78,6 +78,24 @@ func TestAMembersCertificateStaysOne(t *testing.T) {
 	}
 }
 
+// TestThePageNamesNoCallers: who reaches the port sees that a policy has a
+// mistake, and none of the names in it.
+func TestThePageNamesNoCallers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "policy.yaml")
+	certstest.Write(t, path, []byte("rules: [{callers: [a], may: [read]}]"))
+	x, err := openSecrets(&settings{options: options{Policy: path}}, hclog.NewNullLogger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	certstest.Write(t, path, []byte("rules: [{callers: [a], may: [read], groups: ['secret-name*x']}]"))
+	for range 2 {
+		_, _ = x.files[0].Check()
+	}
+	if page := strings.Join(x.faults(), "\n"); !strings.Contains(page, path) || strings.Contains(page, "secret-name") {
+		t.Errorf("shown: %q", page)
+	}
+}
+
 // TestAddressesOfOthersNeedSecurity: with everything there, or --insecure, a
 // node may listen where others reach it.
 func TestAddressesOfOthersNeedSecurity(t *testing.T) {
