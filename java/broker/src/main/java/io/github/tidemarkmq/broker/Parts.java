@@ -154,8 +154,8 @@ final class Parts {
     /** What depends on the broker's log and role. */
     private void follow(BrokerController controller) {
         logEnd.start(Hooks.log(controller));
-        TailCheck tail = new TailCheck(progress::rows, progress::assign, new BrokerQueues(controller),
-            settings.lostLog(), log);
+        queues = new BrokerQueues(controller);
+        TailCheck tail = new TailCheck(progress::rows, progress::assign, queues, settings.lostLog(), log);
         watch = new RoleWatch(Hooks.role(controller), progress::promote, progress::demote, tail,
             Hooks.group(controller), store, log);
         // Whoever changes a role holds locks that the end of the process needs.
