@@ -47,7 +47,7 @@ func unary[Req, Res any](ctx context.Context, s *Server, m *method[Req, Res], r 
 		return nil, wire.ToConnectError(err)
 	}
 	defer s.admission.release(size)
-	p, err := callerIn(ctx).principal()
+	p, err := s.principal(callerIn(ctx))
 	if err != nil { // it changed since the request began
 		return nil, wire.ToConnectError(err)
 	}

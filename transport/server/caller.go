@@ -37,6 +37,7 @@ type identity struct {
 type caller struct {
 	callers Callers // nil: nobody is known
 	from    string
+	call    string // Service/Method
 	// authorization is the header, chain what the connection showed.
 	authorization string
 	chain         []*x509.Certificate
@@ -56,7 +57,7 @@ func rememberChain(ctx context.Context) context.Context {
 }
 
 func (s *Server) callerOf(r *http.Request) *caller {
-	c := &caller{callers: s.cfg.Callers, from: r.RemoteAddr, authorization: r.Header.Get("Authorization")}
+	c := &caller{callers: s.cfg.Callers, from: r.RemoteAddr, call: strings.TrimPrefix(r.URL.Path, apiPrefix), authorization: r.Header.Get("Authorization")}
 	if r.TLS != nil {
 		c.chain = r.TLS.PeerCertificates
 	}
@@ -73,6 +74,15 @@ func callerIn(ctx context.Context) *caller {
 		return c
 	}
 	return &caller{} // nobody, from nowhere
+}
+
+// principal says who sends a request, and reports where that cannot be said.
+func (s *Server) principal(who *caller) (auth.Principal, error) {
+	p, err := who.principal()
+	if err != nil {
+		s.cfg.Denied(who.from, who.call, err)
+	}
+	return p, err
 }
 
 // principal says who calls; the error wraps offset.ErrDenied. What is shown and

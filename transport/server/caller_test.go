@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -123,5 +124,41 @@ func TestATokenTakenBackEndsItsStream(t *testing.T) {
 	<-done
 	if len(denied) != 1 || denied[0] != "f OffsetService/Fetch" {
 		t.Errorf("reported %q", denied)
+	}
+}
+
+// once knows a token the first time alone.
+type once struct{ book }
+
+func (o *once) Generation() uint64 { return o.generation.Add(1) }
+
+func (o *once) Token(string) (string, error) {
+	if o.verified.Add(1) == 1 {
+		return "app", nil
+	}
+	return "", offset.Errorf(offset.ErrDenied, "not known any more")
+}
+
+// TestATokenTakenBackMeanwhile: a call whose token is taken back while its body
+// arrives is refused, and reported as any other.
+func TestATokenTakenBackMeanwhile(t *testing.T) {
+	for call, kind := range map[string]string{"ClusterService/Status": "application/json", "GroupService/Export": "application/connect+json"} {
+		var denied []string
+		s := New(Config{Service: &fake{}, Callers: &once{}, Denied: func(from, call string, err error) {
+			denied = append(denied, from+" "+call)
+		}})
+		body := "{}"
+		if strings.HasPrefix(kind, "application/connect") {
+			body = "\x00\x00\x00\x00\x02{}"
+		}
+		r := httptest.NewRequest("POST", apiPrefix+call, strings.NewReader(body))
+		r.RemoteAddr = "10.0.0.1:5"
+		r.Header.Set("Content-Type", kind)
+		r.Header.Set("Authorization", "Bearer s")
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, r)
+		if !strings.Contains(w.Body.String(), "not known any more") || len(denied) != 1 || denied[0] != "10.0.0.1:5 "+call {
+			t.Errorf("%s: %s, reported %q", call, w.Body, denied)
+		}
 	}
 }

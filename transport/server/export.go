@@ -35,7 +35,7 @@ func (g groups) Export(ctx context.Context, r *connect.Request[tidemarkv1.Export
 		name: "export", wait: exportWait, items: func(*tidemarkv1.ExportRequest) int { return int(e.total) },
 		serve: e.serve,
 	}
-	p, err := callerIn(ctx).principal()
+	p, err := s.principal(callerIn(ctx))
 	if err != nil {
 		return wire.ToConnectError(err)
 	}

@@ -62,7 +62,7 @@ func (s *Server) checked(errorsOf *connect.ErrorWriter, next http.Handler) http.
 		who := s.callerOf(r)
 		streams := r.URL.Path == tidemarkv1connect.OffsetServiceStreamProcedure
 		if err == nil && !streams { // of a stream, each call is refused
-			err = s.known(who, r.URL.Path)
+			_, err = s.principal(who)
 		}
 		if err != nil {
 			d.request(s.limits.Body, s.limits.Body+s.limits.Stall)
@@ -77,15 +77,6 @@ func (s *Server) checked(errorsOf *connect.ErrorWriter, next http.Handler) http.
 		ctx := context.WithValue(context.WithValue(r.Context(), deadlinesKey{}, d), callerKey{}, who)
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
-}
-
-// known tells why it cannot be said who calls, and reports that.
-func (s *Server) known(who *caller, call string) error {
-	_, err := who.principal()
-	if err != nil {
-		s.cfg.Denied(who.from, strings.TrimPrefix(call, apiPrefix), err)
-	}
-	return err
 }
 
 // drainBytes is how much of a body that nobody wants is read.
