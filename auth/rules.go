@@ -10,10 +10,10 @@ import (
 // Rules is a Policy by rules, as a policy file has them. Nobody may do what no
 // rule permits. It does not change.
 type Rules struct {
-	// byName holds what each name that a rule spells out may do, the rules for
-	// everyone among it; known is that of the others, for who has a name.
+	// byName holds what the rules that spell a name out give it, known what
+	// those for everyone give to who has a name.
 	byName map[string]*grants
-	known  *grants
+	known  grants
 }
 
 // rule permits some actions on keys to some callers.
@@ -23,7 +23,7 @@ type rule struct {
 	groups, topics, brokers []Names
 }
 
-// grants are the rules of one caller.
+// grants are what some rules permit; nil permits nothing.
 type grants struct {
 	// whole: the action is permitted on everything; some: on something.
 	whole, some [Stage + 1]bool
@@ -34,31 +34,42 @@ type grants struct {
 const everyone = "*"
 
 func newRules(list []*rule) *Rules {
-	r := &Rules{byName: map[string]*grants{}, known: grantsOf(list, everyone)}
+	r := &Rules{byName: map[string]*grants{}}
 	for _, ru := range list {
 		for _, name := range ru.callers {
-			if name != everyone && r.byName[name] == nil {
-				r.byName[name] = grantsOf(list, name)
+			switch {
+			case name == everyone:
+				r.known.add(ru)
+				continue
+			case r.byName[name] == nil:
+				r.byName[name] = &grants{}
 			}
+			r.byName[name].add(ru)
 		}
 	}
 	return r
 }
 
-func grantsOf(list []*rule, name string) *grants {
-	g := &grants{}
-	for _, ru := range list {
-		if !slices.Contains(ru.callers, name) && (name == AnonymousName || !slices.Contains(ru.callers, everyone)) {
-			continue
-		}
-		g.rules = append(g.rules, ru)
-		whole := ru.covers(Everything)
-		for a, may := range ru.actions {
-			g.some[a] = g.some[a] || may
-			g.whole[a] = g.whole[a] || may && whole
-		}
+func (g *grants) add(ru *rule) {
+	g.rules = append(g.rules, ru)
+	whole := ru.covers(Everything)
+	for a, may := range ru.actions {
+		g.some[a] = g.some[a] || may
+		g.whole[a] = g.whole[a] || may && whole
 	}
-	return g
+}
+
+// permit tells whether one of the rules permits it.
+func (g *grants) permit(a Action, s Scope) bool {
+	switch {
+	case g == nil || int(a) >= len(g.some):
+		return false
+	case g.whole[a], a == Look && g.some[Read], a == Stage && g.some[Operate]:
+		return true
+	case a >= Administer || !g.some[a]:
+		return false
+	}
+	return slices.ContainsFunc(g.rules, func(ru *rule) bool { return ru.actions[a] && ru.covers(s) })
 }
 
 // covers tells whether all keys of s are those of the rule.
@@ -75,33 +86,12 @@ func covered(sets []Names, n Names) bool {
 	return false
 }
 
-// of finds what a caller may do; nil: nothing.
-func (r *Rules) of(name string) *grants {
-	if g := r.byName[name]; g != nil {
-		return g
-	}
-	if name == "" || name == AnonymousName {
-		return nil
-	}
-	return r.known
-}
-
 // Allow permits what one rule permits: keys that only several rules together
 // cover are to be asked for one by one.
 func (r *Rules) Allow(p Principal, a Action, s Scope) error {
-	g := r.of(p.Name)
-	switch {
-	case g == nil || int(a) >= len(g.some):
-		return denied(p, a, s)
-	case g.whole[a], a == Look && g.some[Read], a == Stage && g.some[Operate]:
+	named := p.Name != "" && p.Name != AnonymousName
+	if r.byName[p.Name].permit(a, s) || named && r.known.permit(a, s) {
 		return nil
-	case a >= Administer || !g.some[a]:
-		return denied(p, a, s)
-	}
-	for _, ru := range g.rules {
-		if ru.actions[a] && ru.covers(s) {
-			return nil
-		}
 	}
 	return denied(p, a, s)
 }

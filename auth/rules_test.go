@@ -2,6 +2,7 @@ package auth
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -119,6 +120,26 @@ func TestPoliciesThatAreNone(t *testing.T) {
 		if _, err := ParseRules([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
+	}
+}
+
+// TestPoliciesOfManyNames: what is kept grows with the file, and not with its
+// names times its rules, which would be some ten million here.
+func TestPoliciesOfManyNames(t *testing.T) {
+	var list []*rule
+	for i := range maxRules {
+		list = append(list, &rule{callers: []string{everyone, fmt.Sprint("app-", i)}, groups: []Names{Only(fmt.Sprint(i))}, topics: []Names{All}, brokers: []Names{All}})
+		list[i].actions[Read] = true
+	}
+	r, kept := newRules(list), 0
+	for _, g := range r.byName {
+		kept += len(g.rules)
+	}
+	if kept += len(r.known.rules); kept != 2*maxRules {
+		t.Errorf("%d rules are kept", kept)
+	}
+	if err := r.Allow(Principal{Name: "app-1"}, Read, Key("2", "t", "b")); err != nil {
+		t.Error(err)
 	}
 }
 
