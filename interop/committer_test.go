@@ -77,6 +77,16 @@ func (c *committer) lost(tb testing.TB, b *javaparts.Broker) (behind int, commit
 	return behind, commits
 }
 
+// all tells whether a commit of each queue was acknowledged.
+func (c *committer) all() bool {
+	for q := range c.acked {
+		if c.acked[q].Load() == 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // total is how many commits were acknowledged.
 func (c *committer) total() (n int64) {
 	for q := range c.acked {

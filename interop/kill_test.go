@@ -28,8 +28,9 @@ func (k killed) String() string {
 }
 
 // TestKillOfBrokerAndConsumers kills the broker and all consumers in the same
-// instant, under load, with the jar and without. With it no acknowledged commit
-// is lost, and what is delivered again is less than a tenth of that without.
+// instant, under load, with the jar and without, ten times (SOAK=1) at moments
+// spread over the time between two writes of the broker's file. With the jar no
+// acknowledged commit is lost, and what is delivered again is less than a tenth.
 func TestKillOfBrokerAndConsumers(t *testing.T) {
 	cost := map[stand.Where]killed{}
 	stand.Both(t, javaparts.RocketMQ5, func(t *testing.T, s *stand.Stand) {
@@ -39,8 +40,9 @@ func TestKillOfBrokerAndConsumers(t *testing.T) {
 			t.Errorf("with the jar: %v", cost[s.Where])
 		}
 	})
-	if plain, ours := cost[stand.Plain], cost[stand.Tidemark]; ours.again*10 >= plain.again {
-		t.Errorf("delivered again: %d with the jar, %d without; want less than a tenth", ours.again, plain.again)
+	less := effort.Of(4, 10) // one kill on a busy machine shows the order of it
+	if plain, ours := cost[stand.Plain], cost[stand.Tidemark]; ours.again*less >= plain.again {
+		t.Errorf("delivered again: %d with the jar, %d without; want less than 1/%d", ours.again, plain.again, less)
 	}
 }
 
@@ -65,6 +67,7 @@ func killAll(t *testing.T, s *stand.Stand, rounds int) (sum killed) {
 	for round := range rounds {
 		raw := commit(t, b, "raw", "commits", queues, 8)
 		ask.Until(t, "consumers are at work", func() bool { return got[round].Len() > 500 })
+		ask.Until(t, "commits of all queues are acknowledged", raw.all)
 		awaitMoment(t, b, time.Duration(2*round+1)*flushes/time.Duration(2*rounds))
 		together(b.Kill, consumers.Kill)
 		raw.halt()
