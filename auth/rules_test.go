@@ -113,6 +113,11 @@ func TestPoliciesThatAreNone(t *testing.T) {
 		"rules: [{callers: [''], may: [read]}]":                    "caller",
 		"rules: [{callers: [a], may: [read], groups: []}]":         "groups is empty",
 		"rules: [{callers: [a], may: [read], groups: ['']}]":       "groups",
+		"rules: [{callers: [a], may: [read], groups: }]":           "groups is empty", // as a template leaves it
+		"rules:\n- callers: [a]\n  may: [read]\n  brokers:\n":      "brokers is empty",
+		"rules: [{callers: [a], may: [read], topics: ~}]":          "topics is empty",
+		"rules: [{callers: [a], may: [read], topics: {a: b}}]":     "topics",
+		"rules: [{callers: [a], may: [read], topics: [~]}]":        "topics",
 		"rules: [{callers: [a], may: [read], topics: ['a*b']}]":    "at the end alone",
 		"rules: [{callers: [a], may: [read]}]\n---\nrules: []":     "second document",
 		"rules: [{callers: [a], may: [read], groups: [\"a\\n\"]}]": "groups",

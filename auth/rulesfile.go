@@ -24,9 +24,10 @@ type policyFile struct {
 type fileRule struct {
 	Callers []string `yaml:"callers"`
 	May     []string `yaml:"may"`
-	Groups  []string `yaml:"groups"`
-	Topics  []string `yaml:"topics"`
-	Brokers []string `yaml:"brokers"`
+	// What narrows a rule tells what is left out from what is empty.
+	Groups  yaml.Node `yaml:"groups"`
+	Topics  yaml.Node `yaml:"topics"`
+	Brokers yaml.Node `yaml:"brokers"`
 }
 
 // ParseRules reads a policy file. What it does not know is an error with the
@@ -72,13 +73,13 @@ func (fr *fileRule) rule() (*rule, error) {
 		}
 	}
 	var err error
-	if ru.groups, err = sets("groups", fr.Groups); err != nil {
+	if ru.groups, err = sets("groups", &fr.Groups); err != nil {
 		return nil, err
 	}
-	if ru.topics, err = sets("topics", fr.Topics); err != nil {
+	if ru.topics, err = sets("topics", &fr.Topics); err != nil {
 		return nil, err
 	}
-	if ru.brokers, err = sets("brokers", fr.Brokers); err != nil {
+	if ru.brokers, err = sets("brokers", &fr.Brokers); err != nil {
 		return nil, err
 	}
 	return ru, ru.permit(fr.May)
@@ -107,10 +108,15 @@ func (ru *rule) permit(rights []string) error {
 }
 
 // sets reads names, of which those with a star at the end are prefixes; a list
-// that is left out is all names.
-func sets(field string, list []string) ([]Names, error) {
-	if list == nil {
+// that is left out is all names. One that is there and holds none, as templates
+// leave it, must not be.
+func sets(field string, node *yaml.Node) ([]Names, error) {
+	if node.IsZero() {
 		return []Names{All}, nil
+	}
+	var list []string
+	if err := node.Decode(&list); err != nil {
+		return nil, fmt.Errorf("%s: %w", field, err)
 	}
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%s is empty; leave it out for all, or name some", field)

@@ -8,6 +8,7 @@
 package certs
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -79,7 +80,8 @@ func OpenCAs(file string) (CAs, error) {
 
 func parseCAs(text []byte) (*x509.CertPool, error) {
 	pool, n := x509.NewCertPool(), 0
-	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+	block, rest := pem.Decode(text)
+	for ; block != nil; block, rest = pem.Decode(rest) {
 		if block.Type != "CERTIFICATE" {
 			return nil, fmt.Errorf("a PEM block is a %q; a bundle holds certificates alone", block.Type)
 		}
@@ -92,6 +94,9 @@ func parseCAs(text []byte) (*x509.CertPool, error) {
 	}
 	if n == 0 {
 		return nil, errors.New("it holds no certificate in PEM")
+	}
+	if bytes.Contains(rest, []byte("-----BEGIN")) {
+		return nil, fmt.Errorf("what follows certificate %d is not a whole one", n)
 	}
 	return pool, nil
 }

@@ -63,3 +63,23 @@ func TestRefusalsOfCertificatesAreBounded(t *testing.T) {
 		t.Errorf("%.200v", err)
 	}
 }
+
+// TestHalfABundle: of two CAs of which one is written half, neither is taken.
+func TestHalfABundle(t *testing.T) {
+	var text []byte
+	for _, name := range []string{"old", "new"} {
+		made, err := NewAuthority(name, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, made.Cert...)
+	}
+	if _, err := parseCAs(append(text, "\n# a remark\n"...)); err != nil {
+		t.Error(err)
+	}
+	for _, cut := range []int{2, 30, 200} {
+		if _, err := parseCAs(text[:len(text)-cut]); err == nil || !strings.Contains(err.Error(), "not a whole one") {
+			t.Errorf("without the last %d bytes: %v", cut, err)
+		}
+	}
+}
