@@ -75,10 +75,17 @@ func (n *Node) admitAct(p auth.Principal, a *offset.Act) error {
 }
 
 // admitStep authorizes a step of the import under way by what the state knows of it: the group that a swap or an abort
-// names is the sender's own word. What a merge brings is looked at chunk by chunk.
+// names is the sender's own word. What a merge brings is looked at chunk by chunk. A leader that is new may not have
+// applied yet how the import began, and would not know whose it is.
 func (r *replica) admitStep(p auth.Principal, a *offset.Act) error {
+	if a.Import == nil {
+		return nil
+	}
+	if r.lead.readyTerm() == 0 {
+		return offset.Errorf(offset.ErrNotLeader, "this member has just been elected and has not applied what came before")
+	}
 	imp := r.machine.Root().Import()
-	if a.Import == nil || imp == nil || imp.ID != a.ID || imp.Mode == offset.ImportMerge {
+	if imp == nil || imp.ID != a.ID || imp.Mode == offset.ImportMerge {
 		return nil
 	}
 	return r.allow(p, auth.Operate, groupScope(imp.Group), nameOf(a))
