@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/tidemark-mq/tidemark/auth/certs"
 	"github.com/tidemark-mq/tidemark/client"
@@ -33,12 +34,16 @@ func (c *credentials) over(saved contexts.Credentials) contexts.Credentials {
 	if c.Cert != "" || c.Key != "" {
 		out.Cert, out.Key = c.Cert, c.Key
 	}
-	if c.TokenFile != "" {
-		out.TokenFile = c.TokenFile
+	if c.TokenFile != "" || tokenGiven() != "" {
+		out.TokenFile = c.TokenFile // a token that is given itself is not that of what is saved
 	}
 	out.InsecureToken = out.InsecureToken || c.InsecureToken
 	return out
 }
+
+// tokenGiven is the token in the environment. Those who put secrets there often
+// leave the end of its line behind it.
+func tokenGiven() string { return strings.TrimSpace(os.Getenv(tokenVariable)) }
 
 // options opens the files, so that what is wrong with them is said at once, and
 // not taken for a cluster that cannot be reached.
@@ -62,7 +67,7 @@ func options(c contexts.Credentials) (list []client.Option, err error) {
 	if c.TLS || c.CA != "" {
 		list = append(list, client.WithTLSFiles(client.TLSFiles{CA: c.CA, Cert: c.Cert, Key: c.Key}))
 	}
-	switch token := os.Getenv(tokenVariable); {
+	switch token := tokenGiven(); {
 	case c.TokenFile != "":
 		if _, err := os.Stat(c.TokenFile); err != nil {
 			return nil, exitf(exitBadInput, "--token-file: %v", err)
