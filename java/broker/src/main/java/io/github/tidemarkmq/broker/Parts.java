@@ -118,8 +118,8 @@ final class Parts {
             }
 
             @Override
-            public void assignAgain(Key key, long offset) {
-                progress.assignAgain(key, offset);
+            public boolean assignAgain(Key key, long offset) {
+                return progress.assignAgain(key, offset);
             }
         };
     }

@@ -73,7 +73,7 @@ final class Arrival {
         if (!fileSettled && fate == FileFate.FOLLOW) {
             leftovers.send(file.mark(), page.meta().clusterId(), true, deadline);
         }
-        Claims.Claim claim = claims.take(deadline);
+        Claims.Claim claim = claims.take(() -> board.view.master(), deadline);
         if (!claim.clusterId.equals(page.meta().clusterId())) {
             throw Contact.foreign(claims.look(deadline).meta(), page.meta().clusterId());
         }
@@ -81,6 +81,8 @@ final class Arrival {
             bring(page.meta(), claim.index);
         } else if (fate == FileFate.MERGE) {
             load();
+        } else if (!fileSettled) {
+            loadUnread(claim.clusterId);
         }
         read(claim.clusterId, claim.index, fate == FileFate.IMPORT ? Long.MAX_VALUE : since(claim.clusterId));
         if (fate == FileFate.IMPORT) {
@@ -92,6 +94,7 @@ final class Arrival {
     private void arriveAsSlave(KeyPage page, Deadline deadline) throws TidemarkException {
         Mark mark = fileSettled ? null : file.mark();
         leftovers.send(mark, page.meta().clusterId(), false, deadline);
+        loadUnread(page.meta().clusterId());
         read(page.meta().clusterId(), 0, since(page.meta().clusterId()));
         boolean marked = mark != null && mark.clusterId.equals(page.meta().clusterId()) && mark.importId.isEmpty();
         fileSettled |= marked || !page.states().isEmpty();
@@ -135,11 +138,22 @@ final class Arrival {
     /** The file's values stand in the table, to be read and merged by maximum. */
     void load() {
         for (OffsetFile.Row r : file.rows()) {
-            table.with(r.key, k -> {
-                Takeover.merge(k, r.offset, board);
-                return null;
-            });
+            merge(r.key, r.offset);
         }
+    }
+
+    /** Likewise values of the mark whose keys had not been read when they came. */
+    private void loadUnread(String id) {
+        for (Mark.Unsent u : leftovers.unread(fileSettled ? null : file.mark(), id)) {
+            merge(u.key, u.offset);
+        }
+    }
+
+    private void merge(Key key, long offset) {
+        table.with(key, k -> {
+            Takeover.merge(k, offset, board);
+            return null;
+        });
     }
 
     /** The index that this broker had followed to, in this life or, by its file, in the one before. */

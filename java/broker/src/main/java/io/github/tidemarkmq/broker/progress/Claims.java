@@ -12,6 +12,7 @@ import io.github.tidemarkmq.client.KeyPage;
 import io.github.tidemarkmq.client.Meta;
 import io.github.tidemarkmq.client.ReadAt;
 import io.github.tidemarkmq.client.TidemarkException;
+import java.util.function.BooleanSupplier;
 
 /** The claim of a broker's name: who had it before is fenced, in one entry of the cluster's log. */
 final class Claims {
@@ -63,12 +64,16 @@ final class Claims {
     /**
      * Claims the name, again with a new base whenever somebody else was faster.
      *
+     * @param wanted whether this broker is the master still: another may have been made it meanwhile, and have claimed
      * @return index and cluster of the claim
      * @throws TidemarkException the cluster did not answer in time, or refuses for good
      */
-    Claim take(Deadline deadline) throws TidemarkException {
+    Claim take(BooleanSupplier wanted, Deadline deadline) throws TidemarkException {
         for (;;) {
             Meta base = look(deadline).meta();
+            if (!wanted.getAsBoolean()) {
+                throw new TidemarkException(Code.SUPERSEDED, "this broker is the master no more, and claims nothing");
+            }
             try {
                 ActAnswer a = claim(ActHeader.after(base), deadline);
                 lines.info("tidemark: the broker name \"" + options.broker + "\" is claimed at index " + a.index()

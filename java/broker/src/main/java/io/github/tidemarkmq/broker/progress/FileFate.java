@@ -36,7 +36,8 @@ enum FileFate {
         if (!mark.clusterId.equals(id) || !mark.broker.equals(options.broker)) {
             return foreign(file, page, options);
         }
-        if (none || page.meta().index() < mark.index) {
+        boolean gone = none && file.rows().size() > mark.unread();
+        if (gone || page.meta().index() < mark.index) {
             return behind(file, page, options);
         }
         return FOLLOW;

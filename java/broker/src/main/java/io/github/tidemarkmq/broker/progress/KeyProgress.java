@@ -345,14 +345,12 @@ final class KeyProgress {
         schedule(b, false);
     }
 
+    /** What was before is known of the reset that is assigned. */
     synchronized boolean assignAgain(long offset, Board b) {
-        if (phase != Phase.OPEN || value == NONE || !b.view.master()) {
+        if (phase != Phase.RESET || value != offset) {
             return false;
         }
-        drop(b, Decision.RESET);
-        long before = value;
-        value = offset;
-        assign(before, b);
+        assign(NONE, b);
         return true;
     }
 
@@ -376,14 +374,18 @@ final class KeyProgress {
         return traffic != null && traffic.set && (traffic.inFlight || traffic.unknown);
     }
 
-    /** The value as it goes into the mark; null if the cluster has it, or what it rests on is not safe. */
+    /**
+     * The value as it goes into the mark; null if the cluster has it, or what it rests on is not safe. Of a key that
+     * was not read yet no epoch is known: the next start merges it.
+     */
     synchronized Mark.Unsent unsent(long durable) {
-        if (phase != Phase.OPEN || traffic == null) {
+        boolean unread = phase == Phase.UNREAD;
+        if (traffic == null || phase != Phase.OPEN && !unread) {
             return null;
         }
         long v = traffic.newest != NONE && traffic.newestAt <= durable ? traffic.newest
             : traffic.waiting != NONE && traffic.waitingAt <= durable ? traffic.waiting : traffic.sent;
-        return v == NONE ? null : new Mark.Unsent(key(), v, epoch, acked);
+        return v == NONE ? null : new Mark.Unsent(key(), v, unread ? Mark.UNREAD : epoch, acked);
     }
 
     /** A removed key that anybody may create anew leaves the table. The key is empty then. */

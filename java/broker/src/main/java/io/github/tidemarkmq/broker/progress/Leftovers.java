@@ -8,6 +8,7 @@ import io.github.tidemarkmq.client.SetRefusedException;
 import io.github.tidemarkmq.client.SetRequest;
 import io.github.tidemarkmq.client.TidemarkException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -30,13 +31,16 @@ final class Leftovers {
 
     /** Sends them; a slave only what raises. Again, after a start that was cut down, changes nothing. */
     void send(Mark mark, String clusterId, boolean master, Deadline deadline) throws TidemarkException {
-        if (mark == null || mark.alone || mark.unsent.isEmpty() || !mark.clusterId.equals(clusterId)
-            || !mark.broker.equals(options.broker)) {
+        List<Mark.Unsent> unsent = of(mark, clusterId);
+        if (unsent.isEmpty()) {
             return;
         }
         List<Commit> raise = new ArrayList<>();
         int taken = 0;
-        for (Mark.Unsent u : mark.unsent) {
+        for (Mark.Unsent u : unsent) {
+            if (u.epoch == Mark.UNREAD) {
+                continue;
+            }
             if (u.offset > u.acked) {
                 raise.add(new Commit(OffsetKeys.of(u.key, options.broker), u.offset, u.epoch));
             } else if (u.offset < u.acked && master) {
@@ -48,8 +52,21 @@ final class Leftovers {
                 deadline);
             taken += a.size() - a.refusals().size();
         }
-        lines.info("tidemark: of " + mark.unsent.size() + " offsets that had not been sent at the last stop, " + taken
-            + " were taken by the cluster; the others have been moved since");
+        lines.info("tidemark: of " + unsent.size() + " offsets that had not been sent at the last stop, " + taken
+            + " were taken by the cluster; the others have been moved since, or their keys are read first");
+    }
+
+    private List<Mark.Unsent> of(Mark mark, String clusterId) {
+        boolean ours = mark != null && !mark.alone && mark.clusterId.equals(clusterId)
+            && mark.broker.equals(options.broker);
+        return ours ? mark.unsent : Collections.emptyList();
+    }
+
+    /** Those whose keys had not been read, so that nobody knows an epoch to send them with: to be merged by maximum. */
+    List<Mark.Unsent> unread(Mark mark, String clusterId) {
+        List<Mark.Unsent> unread = new ArrayList<>(of(mark, clusterId));
+        unread.removeIf(u -> u.epoch != Mark.UNREAD);
+        return unread;
     }
 
     private boolean lower(Mark.Unsent u, String clusterId, Deadline deadline) throws TidemarkException {

@@ -85,14 +85,26 @@ final class Life {
 
     private void arrive() throws StartRefused, TidemarkException {
         synchronized (arriving) {
+            Role as = board.view.role;
             arrival.arrive(Deadline.after(options.startMillis, TimeUnit.MILLISECONDS));
-            arrived = true;
-            board.marked.go();
-            board.reads.go();
+            if (!begin(as)) {
+                return;
+            }
             board.lines.info("tidemark: " + board.tally.keys.sum() + " offsets of broker \"" + options.broker
                 + "\" are read from cluster " + board.view.clusterId + " at index " + board.view.followed + ", as "
                 + board.view.role);
         }
+    }
+
+    /** Sends in the role in which the keys were read; false if it has changed meanwhile. */
+    private synchronized boolean begin(Role as) {
+        if (board.view.role != as) {
+            return false;
+        }
+        arrived = true;
+        board.marked.go();
+        board.reads.go();
+        return true;
     }
 
     /** The cluster does not answer at the start, or refuses. */
@@ -202,11 +214,13 @@ final class Life {
     }
 
     void demote() {
-        board.marked.pause();
-        board.reads.pause();
-        board.update(v -> v.as(Role.SLAVE));
+        synchronized (this) {
+            board.marked.pause();
+            board.reads.pause();
+            board.update(v -> v.as(Role.SLAVE));
+            arrived = false;
+        }
         table.forEach(k -> Takeover.demoted(k, board));
-        arrived = false;
         synchronized (this) {
             notifyAll();
         }

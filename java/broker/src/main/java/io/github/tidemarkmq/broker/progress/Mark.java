@@ -14,6 +14,8 @@ import java.util.Objects;
  * <p>Its JSON is standard: names in quotes, so that every parser can pass over it, fastjson 1 and 2 among them.
  */
 public final class Mark {
+    /** In the place of the epoch of a value whose key had not been read: none is known. */
+    static final long UNREAD = -1;
     /** The name of the field. */
     public static final String FIELD = "tidemark";
 
@@ -22,7 +24,7 @@ public final class Mark {
         final Key key;
         /** The value. */
         final long offset;
-        /** The epoch under which it is to be sent. */
+        /** The epoch under which it is to be sent; {@link Mark#UNREAD} to merge it by maximum. */
         final long epoch;
         /** The offset that the cluster last told of the key; -1 for none. */
         final long acked;
@@ -35,7 +37,7 @@ public final class Mark {
         }
     }
 
-    /** 32 hexadecimal digits. */
+    /** 32 hexadecimal digits; empty for a broker that runs alone and has never read one. */
     final String clusterId;
     final String broker;
     /** The index that the broker had followed to: what is newer was moved while it was away. */
@@ -71,6 +73,11 @@ public final class Mark {
     /** Of a file whose import is under way. */
     static Mark importing(String clusterId, String broker, String id, long base) {
         return new Mark(clusterId, broker, 0, false, id, base, Collections.emptyList());
+    }
+
+    /** How many of the values not sent are of keys that had not been read: the cluster may not have them. */
+    int unread() {
+        return (int) unsent.stream().filter(u -> u.epoch == UNREAD).count();
     }
 
     /** The field's value, standard JSON, to be written behind {@code "tidemark":}. */
@@ -160,7 +167,7 @@ public final class Mark {
                     in.skip();
             }
         }
-        if (cluster.isEmpty()) {
+        if (cluster.isEmpty() && !alone) {
             throw in.fault("the mark \"tidemark\" names no cluster");
         }
         return new Mark(cluster, broker, index, alone, id, base, unsent);

@@ -108,7 +108,11 @@ final class Marked {
         paused = true;
     }
 
+    /** Goes on, with all that waits for the log looked at anew: a broker that changed its role may have cut its log. */
     synchronized void go() {
+        while (!resting.isEmpty()) {
+            ready.add(resting.poll().key);
+        }
         paused = false;
         notifyAll();
     }

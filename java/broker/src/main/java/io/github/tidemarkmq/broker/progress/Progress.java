@@ -187,14 +187,13 @@ public final class Progress {
     }
 
     /**
-     * Assigns the reset of the key again: its consumer did not keep to it. Commits are not taken until it is followed.
-     * Nothing is done if the key has been reset otherwise since, or is lost.
+     * Assigns the reset of the key again: who took it has not followed.
+     *
+     * @return false, and nothing is done, if another offset is assigned by now, or none
      */
-    public void assignAgain(Key key, long offset) {
+    public boolean assignAgain(Key key, long offset) {
         KeyProgress k = table.get(key);
-        if (k != null) {
-            k.assignAgain(offset, board);
-        }
+        return k != null && k.assignAgain(offset, board);
     }
 
     /** Removes all keys of a group at this broker. Blocks. Nothing there is no error. */

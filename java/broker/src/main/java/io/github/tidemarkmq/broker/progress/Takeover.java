@@ -125,7 +125,7 @@ final class Takeover {
             found(k, b);
             k.drop(b, Decision.CLOSED);
             if (s.exists() && !moved(s, Math.max(since, k.epoch))) {
-                k.leaveReset(b);
+                release(k, b);
                 open(k, s);
                 k.value = k.acked;
             } else {
@@ -142,14 +142,19 @@ final class Takeover {
             }
             found(k, b);
             k.drop(b, Decision.CLOSED);
-            if (k.phase == Phase.RESET) {
-                k.leaveReset(b);
-                b.outbox.release(k.key());
-            }
+            release(k, b);
             k.phase = Phase.GONE;
             k.value = KeyProgress.NONE;
             k.acked = KeyProgress.NONE;
             k.gate = null;
+        }
+    }
+
+    /** A reset that is assigned is over. */
+    private static void release(KeyProgress k, Board b) {
+        if (k.phase == Phase.RESET) {
+            k.leaveReset(b);
+            b.outbox.release(k.key());
         }
     }
 
@@ -206,10 +211,7 @@ final class Takeover {
             return;
         }
         k.drop(b, Decision.CLOSED);
-        if (k.phase == Phase.RESET) {
-            k.leaveReset(b);
-            b.outbox.release(k.key());
-        }
+        release(k, b);
         k.phase = Phase.LOST;
         b.tally.lost.increment();
     }
@@ -229,10 +231,7 @@ final class Takeover {
                 return;
             }
             k.drop(b, Decision.CLOSED);
-            if (k.phase == Phase.RESET) {
-                k.leaveReset(b);
-                b.outbox.release(k.key());
-            }
+            release(k, b);
             k.phase = Phase.GONE;
             k.value = KeyProgress.NONE;
             k.acked = KeyProgress.NONE;

@@ -8,5 +8,5 @@ public interface Offsets {
     boolean followed(Key key, long offset, String client);
 
     /** As {@code Progress.assignAgain}. */
-    void assignAgain(Key key, long offset);
+    boolean assignAgain(Key key, long offset);
 }

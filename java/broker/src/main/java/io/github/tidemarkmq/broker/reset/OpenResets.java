@@ -185,10 +185,8 @@ public final class OpenResets implements Consumers, Resets {
     void look() {
         long now = millis.getAsLong();
         for (Move move : moves.values()) {
-            if (move.over(now)) {
+            if (move.over(now) || move.ignored(now) && !offsets.assignAgain(move.key, move.to)) {
                 moves.remove(move.key, move);
-            } else if (move.ignored(now)) {
-                offsets.assignAgain(move.key, move.to);
             }
         }
         if (nudge.carries() && now >= carryAtMillis) {

@@ -131,6 +131,23 @@ class ProgressTest {
     }
 
     @Test
+    void aResetThatWasTakenAndNotFollowedIsAssignedAgain(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            s.start(Role.MASTER);
+            s.ask(key, 100, "c1");
+            s.progress.assign(Collections.singletonMap(key, 30L));
+            s.assigned.clear();
+            assertFalse(s.progress.assignAgain(key, 31), "another one is assigned");
+            assertTrue(s.progress.assignAgain(key, 30));
+            Stand.await("it is assigned again", () -> Long.valueOf(30).equals(s.assigned.get(key)));
+            assertEquals(1, s.progress.counters().resetsOpen);
+            assertTrue(s.progress.followed(key, 30, "c2"));
+            assertFalse(s.progress.assignAgain(key, 30), "it was followed");
+            assertEquals(Decision.DURABLE, s.ask(key, 31, "c2"));
+        }
+    }
+
+    @Test
     void whatIsRemovedLeavesTheTable(TestInfo test) throws Exception {
         try (Stand s = stand(test)) {
             s.start(Role.MASTER);
@@ -274,6 +291,26 @@ class ProgressTest {
             assertEquals(OptionalLong.of(7), s.progress.query(moved), "moved while it was away");
             assertEquals(Decision.DURABLE, s.ask(key, 111, "c2"));
             assertEquals(Decision.RESET, s.ask(moved, 121, "c2"));
+        }
+    }
+
+    @Test
+    void firstValuesOfAKeyThatCouldNotBeReadAreMergedAtTheNextStart(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            s.start(Role.MASTER);
+            Key raised = new Key("orders", "billing", 4);
+            s.progress.close(0, TimeUnit.MILLISECONDS); // nothing is read any more
+            s.commit(key, 110, "c1");
+            s.commit(raised, 20, "c1");
+            s.persist();
+            s.start(Role.MASTER);
+            assertEquals(OptionalLong.of(110), s.progress.query(key), "though the cluster has no key of this broker");
+            assertEquals(Decision.DURABLE, s.ask(raised, 25, "c2"));
+            assertTrue(s.progress.drain(20, TimeUnit.SECONDS));
+            assertEquals(OptionalLong.of(110), s.storedOffset(key));
+            s.kill();
+            s.start(Role.MASTER);
+            assertEquals(OptionalLong.of(25), s.progress.query(raised), "the larger one stays");
         }
     }
 

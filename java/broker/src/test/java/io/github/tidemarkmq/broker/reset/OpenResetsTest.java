@@ -321,9 +321,9 @@ class OpenResetsTest {
         }
 
         @Override
-        public void assignAgain(Key key, long offset) {
+        public boolean assignAgain(Key key, long offset) {
             again.add(offset);
-            assigned = offset;
+            return assigned == offset;
         }
     }
 
