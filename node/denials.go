@@ -2,6 +2,9 @@ package node
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,6 +17,8 @@ import (
 const (
 	denialBurst = 100
 	denialEvery = 10 * time.Second
+	// quietNames is how many callers a line for many refusals names.
+	quietNames = 16
 )
 
 // denials keep a flood of refusals from filling the disk, and from pushing the
@@ -34,9 +39,11 @@ type denials struct {
 type budget struct {
 	left   int
 	filled time.Time // when left was last brought up to date
-	// quiet is how many refusals have no line, last the latest of them, and
-	// timer, while there are any, what writes one for all of them.
+	// quiet is how many refusals have no line, of how many of each of the first
+	// quietNames callers among them, last the latest, and timer, while there are
+	// any, what writes one for all of them.
 	quiet uint64
+	of    map[string]uint64
 	last  fsm.Record
 	timer *time.Timer
 }
@@ -60,11 +67,32 @@ func (d *denials) note(p auth.Principal, r fsm.Record) {
 		d.offer(r)
 		return
 	}
-	b.quiet++
-	b.last = r
+	b.hush(r)
 	if b.timer == nil && !d.closed {
 		b.timer = time.AfterFunc(d.every, func() { d.settle(b) })
 	}
+}
+
+// hush counts a refusal that has no line.
+func (b *budget) hush(r fsm.Record) {
+	b.quiet++
+	b.last = r
+	if b.of == nil {
+		b.of = make(map[string]uint64)
+	}
+	if _, named := b.of[r.Principal]; named || len(b.of) < quietNames {
+		b.of[r.Principal]++
+	}
+}
+
+// summed tells of all that have none, and by whom: nobody's flood hides the
+// tries of another.
+func (b *budget) summed() string {
+	who := ""
+	for _, name := range slices.Sorted(maps.Keys(b.of)) {
+		who += fmt.Sprintf("%q=%d ", name, b.of[name])
+	}
+	return fmt.Sprintf("refusals_without_a_line=%d, by: %s; the last of them: %s", b.quiet, strings.TrimSpace(who), b.last.Detail)
 }
 
 func (b *budget) refill(now time.Time, every time.Duration) {
@@ -86,8 +114,8 @@ func (d *denials) settle(b *budget) {
 		return
 	}
 	r := b.last
-	r.Detail = fmt.Sprintf("refusals_without_a_line=%d, the last of them: %s", b.quiet, r.Detail)
-	b.quiet = 0
+	r.Detail = b.summed()
+	b.quiet, b.of = 0, nil
 	b.refill(time.Now(), d.every)
 	b.left = max(b.left-1, 0)
 	d.offer(r)
