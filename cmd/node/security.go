@@ -33,7 +33,7 @@ func (s *settings) checkSecurity() error {
 // checkExposure is for addresses that other machines reach.
 func (s *settings) checkExposure() error {
 	const ways = "; make certificates (tidemark cert --help; docs/security.md has the whole way), listen on 127.0.0.1, or, on a network whose every machine you trust, add --insecure"
-	authenticated := s.Policy != ""
+	authenticated := s.Policy != "" && (s.Tokens != "" || s.TLSClientCA != "")
 	switch {
 	case s.Insecure:
 		return nil

@@ -109,6 +109,7 @@ func TestAddressesOfOthersNeedSecurity(t *testing.T) {
 		"everything":     {func(*options) {}, ""},
 		"no certificate": {func(o *options) { o.TLSCert, o.TLSKey, o.PeerTLSCert, o.PeerTLSKey = "", "", "c", "k" }, "--listen"},
 		"no rights":      {func(o *options) { o.Tokens, o.Policy = "", "" }, "--listen"},
+		"nobody known":   {func(o *options) { o.Tokens = "" }, "--listen"},
 		"no peers' CA":   {func(o *options) { o.PeerTLSCA = "" }, "--peer-listen"},
 		"told to": {func(o *options) {
 			*o = options{Listen: o.Listen, PeerListen: o.PeerListen, OpsListen: o.OpsListen, Insecure: true}
