@@ -44,8 +44,9 @@ func (n *Node) List(ctx context.Context, p auth.Principal, l *offset.List) (offs
 	return page, nil
 }
 
-// Export yields all keys that l selects, from one root, in pages; it ends with
-// the first error of yield. Limit and After are ignored.
+// Export yields all keys that l selects, from one root, in pages, of which each
+// is authorized: it may take minutes. It ends with the first error of yield.
+// Limit and After are ignored.
 func (n *Node) Export(ctx context.Context, p auth.Principal, l *offset.List, yield func(offset.Page) error) error {
 	all := *l
 	all.What, all.After, all.Limit = offset.ListKeys, nil, offset.MaxPage
@@ -67,6 +68,9 @@ func (n *Node) Export(ctx context.Context, p auth.Principal, l *offset.List, yie
 		}
 		last := page.Keys[len(page.Keys)-1].Key
 		all.After = &last
+		if err := n.allow(p, auth.Read, scopeOfList(&all), "list"); err != nil {
+			return err
+		}
 	}
 }
 

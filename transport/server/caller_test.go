@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -127,6 +128,37 @@ func TestATokenTakenBackEndsItsStream(t *testing.T) {
 	}
 }
 
+// TestATokenTakenBackEndsItsExport: no row comes after that.
+func TestATokenTakenBackEndsItsExport(t *testing.T) {
+	b, secret, f := &book{}, "s", newFake()
+	b.token.Store(&secret)
+	f.fill(10)
+	f.before = func(context.Context, string) error {
+		b.token.Store(nil)
+		b.generation.Add(1)
+		return nil
+	}
+	answer := send(New(Config{Service: f, Callers: b}), "GroupService/Export", "application/connect+json")
+	if !strings.Contains(answer, "not known") || strings.Contains(answer, "states") {
+		t.Error(answer)
+	}
+}
+
+// send makes a call with the token "s" and an empty message, and gives what comes back.
+func send(s *Server, call, kind string) string {
+	body := "{}"
+	if strings.HasPrefix(kind, "application/connect") {
+		body = "\x00\x00\x00\x00\x02{}"
+	}
+	r := httptest.NewRequest("POST", apiPrefix+call, strings.NewReader(body))
+	r.RemoteAddr = "10.0.0.1:5"
+	r.Header.Set("Content-Type", kind)
+	r.Header.Set("Authorization", "Bearer s")
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, r)
+	return w.Body.String()
+}
+
 // once knows a token the first time alone.
 type once struct{ book }
 
@@ -147,18 +179,9 @@ func TestATokenTakenBackMeanwhile(t *testing.T) {
 		s := New(Config{Service: &fake{}, Callers: &once{}, Denied: func(from, call string, err error) {
 			denied = append(denied, from+" "+call)
 		}})
-		body := "{}"
-		if strings.HasPrefix(kind, "application/connect") {
-			body = "\x00\x00\x00\x00\x02{}"
-		}
-		r := httptest.NewRequest("POST", apiPrefix+call, strings.NewReader(body))
-		r.RemoteAddr = "10.0.0.1:5"
-		r.Header.Set("Content-Type", kind)
-		r.Header.Set("Authorization", "Bearer s")
-		w := httptest.NewRecorder()
-		s.Handler().ServeHTTP(w, r)
-		if !strings.Contains(w.Body.String(), "not known any more") || len(denied) != 1 || denied[0] != "10.0.0.1:5 "+call {
-			t.Errorf("%s: %s, reported %q", call, w.Body, denied)
+		answer := send(s, call, kind)
+		if !strings.Contains(answer, "not known any more") || len(denied) != 1 || denied[0] != "10.0.0.1:5 "+call {
+			t.Errorf("%s: %s, reported %q", call, answer, denied)
 		}
 	}
 }

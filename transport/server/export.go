@@ -30,12 +30,12 @@ func (g groups) Export(ctx context.Context, r *connect.Request[tidemarkv1.Export
 		s.counters.busy.Add(1)
 		return wire.ToConnectError(offset.Errorf(offset.ErrBusy, "%d exports are running on this node; try again later, or on another node", cap(s.exports)))
 	}
-	e := &export{srv: s, ctx: ctx, out: out, deadlines: deadlinesOf(ctx)}
+	e := &export{srv: s, ctx: ctx, caller: callerIn(ctx), out: out, deadlines: deadlinesOf(ctx)}
 	m := &method[tidemarkv1.ExportRequest, tidemarkv1.ExportResponse]{
 		name: "export", wait: exportWait, items: func(*tidemarkv1.ExportRequest) int { return int(e.total) },
 		serve: e.serve,
 	}
-	p, err := s.principal(callerIn(ctx))
+	p, err := s.principal(e.caller)
 	if err != nil {
 		return wire.ToConnectError(err)
 	}
@@ -59,6 +59,7 @@ func exportWait(l *Limits, m *tidemarkv1.ExportRequest) time.Duration {
 type export struct {
 	srv       *Server
 	ctx       context.Context
+	caller    *caller
 	out       *connect.ServerStream[tidemarkv1.ExportResponse]
 	deadlines *deadlines
 	total     uint64
@@ -84,6 +85,9 @@ func (e *export) page(ctx context.Context, page offset.Page) error {
 	for rows := page.Keys; len(rows) > 0; {
 		if err := ctx.Err(); err != nil {
 			return offset.Errorf(offset.ErrOutcomeUnknown, "the export broke off after %d keys: %v", e.total, err)
+		}
+		if _, err := e.srv.principal(e.caller); err != nil { // its token was taken back meanwhile
+			return err
 		}
 		n := min(len(rows), exportRows)
 		if err := e.send(wire.ToExportResponse(offset.Page{Meta: page.Meta, Keys: rows[:n]})); err != nil {
