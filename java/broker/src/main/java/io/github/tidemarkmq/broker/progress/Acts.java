@@ -14,7 +14,6 @@ import io.github.tidemarkmq.client.Scope;
 import io.github.tidemarkmq.client.Target;
 import io.github.tidemarkmq.client.TidemarkException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -25,7 +24,6 @@ import java.util.function.Predicate;
  * Each carries the broker's claim, so that nothing is done through a broker that another has followed.
  */
 final class Acts {
-    private static final int REMEMBERED = 100;
     private static final long TOLD_MILLIS = 500;
 
     private interface Call {
@@ -38,15 +36,7 @@ final class Acts {
     private final Table table;
     private final Claims claims;
     private final Watch watch;
-    /** Acts whose outcome is not known: the same, asked for again, is sent with the same id, and so is done once. */
-    private final Map<String, ActHeader> unknown = new LinkedHashMap<String, ActHeader>() {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, ActHeader> eldest) {
-            return size() > REMEMBERED;
-        }
-    };
+    private final UnknownActs unknown = new UnknownActs(System::nanoTime);
 
     Acts(Cluster cluster, Options options, Board board, Table table, Claims claims, Watch watch) {
         this.cluster = cluster;
@@ -131,42 +121,25 @@ final class Acts {
         try {
             act = header(what, deadline);
             ActAnswer a = call.send(act, deadline);
-            forget(what);
+            unknown.forget(what);
             return a;
         } catch (ActRefusedException e) {
-            forget(what);
+            unknown.forget(what);
             if (e.code() == Code.NOT_FOUND) {
                 return null;
             }
             throw failed(e, act);
         } catch (TidemarkException e) {
             if (e.outcomeUnknown()) {
-                remember(what, act);
+                unknown.put(what, act);
             }
             throw failed(e, act);
         }
     }
 
     private ActHeader header(String what, Deadline deadline) throws TidemarkException {
-        synchronized (unknown) {
-            ActHeader h = unknown.get(what);
-            if (h != null) {
-                return h;
-            }
-        }
-        return ActHeader.after(claims.look(deadline).meta()).through(board.view.claim);
-    }
-
-    private void remember(String what, ActHeader act) {
-        synchronized (unknown) {
-            unknown.put(what, act);
-        }
-    }
-
-    private void forget(String what) {
-        synchronized (unknown) {
-            unknown.remove(what);
-        }
+        ActHeader h = unknown.get(what);
+        return h != null ? h : ActHeader.after(claims.look(deadline).meta()).through(board.view.claim);
     }
 
     private ActFailed failed(TidemarkException e, ActHeader act) {

@@ -82,7 +82,7 @@ final class Arrival {
         } else if (fate == FileFate.MERGE) {
             load();
         } else if (!fileSettled) {
-            loadUnread(claim.clusterId);
+            loadMark(claim.clusterId);
         }
         read(claim.clusterId, claim.index, fate == FileFate.IMPORT ? Long.MAX_VALUE : since(claim.clusterId));
         if (fate == FileFate.IMPORT) {
@@ -94,7 +94,7 @@ final class Arrival {
     private void arriveAsSlave(KeyPage page, Deadline deadline) throws TidemarkException {
         Mark mark = fileSettled ? null : file.mark();
         leftovers.send(mark, page.meta().clusterId(), false, deadline);
-        loadUnread(page.meta().clusterId());
+        loadMark(page.meta().clusterId());
         read(page.meta().clusterId(), 0, since(page.meta().clusterId()));
         boolean marked = mark != null && mark.clusterId.equals(page.meta().clusterId()) && mark.importId.isEmpty();
         fileSettled |= marked || !page.states().isEmpty();
@@ -142,11 +142,16 @@ final class Arrival {
         }
     }
 
-    /** Likewise values of the mark whose keys had not been read when they came. */
-    private void loadUnread(String id) {
-        for (Mark.Unsent u : leftovers.unread(fileSettled ? null : file.mark(), id)) {
-            merge(u.key, u.offset);
+    /** Likewise values of the mark whose keys had not been read when they came; and what it says of closed keys. */
+    private void loadMark(String id) {
+        if (fileSettled || !leftovers.isOurs(file.mark(), id)) {
+            return;
         }
+        file.mark().toMerge().forEach(u -> merge(u.key, u.offset));
+        file.mark().closed().forEach(key -> table.with(key, k -> {
+            Takeover.close(k);
+            return null;
+        }));
     }
 
     private void merge(Key key, long offset) {

@@ -20,7 +20,7 @@ public interface Decided {
          * broker has claimed the name. What the sender may do is read the key.
          */
         CLOSED,
-        /** Not taken: a slave lowers nothing. */
+        /** Not taken: a slave lowers nothing. Nor does what is on the back of a pull, for which nobody waits. */
         LOWER_AT_SLAVE,
         /** Not taken: no offset (negative), or a key that the cluster cannot hold. */
         INVALID

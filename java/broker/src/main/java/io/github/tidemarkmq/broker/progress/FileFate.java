@@ -36,7 +36,7 @@ enum FileFate {
         if (!mark.clusterId.equals(id) || !mark.broker.equals(options.broker)) {
             return foreign(file, page, options);
         }
-        boolean gone = none && file.rows().size() > mark.unread();
+        boolean gone = none && file.rows().size() > mark.toMerge().size();
         if (gone || page.meta().index() < mark.index) {
             return behind(file, page, options);
         }

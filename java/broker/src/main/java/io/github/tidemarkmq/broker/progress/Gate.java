@@ -23,6 +23,7 @@ final class Gate {
     private final long since = System.nanoTime();
     /** Connections that it is closed to and for which a master has assigned a reset. Guarded by the key; mostly none. */
     private Set<String> told;
+    private volatile boolean opened;
 
     private Gate(boolean removed) {
         this.removed = removed;
@@ -42,6 +43,11 @@ final class Gate {
         return removed && System.nanoTime() - since > REMOVED_NANOS;
     }
 
+    /** Whether it is of a moved key and nobody has passed it yet. */
+    boolean isUnopened() {
+        return !removed && !opened;
+    }
+
     /**
      * Whether this connection is to be told by a reset: once, and not of a removed key. At most 1,000: ghosts are not
      * worth more.
@@ -59,6 +65,7 @@ final class Gate {
         private final Map<String, Set<Gate>> byClient = new ConcurrentHashMap<>();
 
         void open(Gate gate, String client) {
+            gate.opened = true;
             byClient.computeIfAbsent(client, c -> Collections.synchronizedSet(
                 Collections.newSetFromMap(new WeakHashMap<>()))).add(gate);
         }

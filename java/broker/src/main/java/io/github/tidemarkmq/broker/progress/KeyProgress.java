@@ -64,7 +64,8 @@ final class KeyProgress {
             return no;
         }
         boolean lowers = value != NONE && c.offset() < value;
-        if (lowers && !b.view.master()) {
+        // Pulls come on other threads than 15s do, and so late; a consumer that goes back says so by a 15, too.
+        if (lowers && (c.origin() == Origin.PULL || !b.view.master())) {
             return Decision.LOWER_AT_SLAVE;
         }
         if (lowers) {
@@ -376,9 +377,13 @@ final class KeyProgress {
 
     /**
      * The value as it goes into the mark; null if the cluster has it, or what it rests on is not safe. Of a key that
-     * was not read yet no epoch is known: the next start merges it.
+     * was not read yet no epoch is known: the next start merges it. One that is closed, and that nobody has opened,
+     * goes in without a value.
      */
     synchronized Mark.Unsent unsent(long durable) {
+        if (gate != null && gate.isUnopened() && (phase == Phase.OPEN || phase == Phase.RESET)) {
+            return new Mark.Unsent(key(), NONE, epoch, acked);
+        }
         boolean unread = phase == Phase.UNREAD;
         if (traffic == null || phase != Phase.OPEN && !unread) {
             return null;

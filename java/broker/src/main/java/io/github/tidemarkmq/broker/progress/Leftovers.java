@@ -31,16 +31,13 @@ final class Leftovers {
 
     /** Sends them; a slave only what raises. Again, after a start that was cut down, changes nothing. */
     void send(Mark mark, String clusterId, boolean master, Deadline deadline) throws TidemarkException {
-        List<Mark.Unsent> unsent = of(mark, clusterId);
+        List<Mark.Unsent> unsent = isOurs(mark, clusterId) ? mark.toSend() : Collections.emptyList();
         if (unsent.isEmpty()) {
             return;
         }
         List<Commit> raise = new ArrayList<>();
         int taken = 0;
         for (Mark.Unsent u : unsent) {
-            if (u.epoch == Mark.UNREAD) {
-                continue;
-            }
             if (u.offset > u.acked) {
                 raise.add(new Commit(OffsetKeys.of(u.key, options.broker), u.offset, u.epoch));
             } else if (u.offset < u.acked && master) {
@@ -53,20 +50,12 @@ final class Leftovers {
             taken += a.size() - a.refusals().size();
         }
         lines.info("tidemark: of " + unsent.size() + " offsets that had not been sent at the last stop, " + taken
-            + " were taken by the cluster; the others have been moved since, or their keys are read first");
+            + " were taken by the cluster; the others have been moved since");
     }
 
-    private List<Mark.Unsent> of(Mark mark, String clusterId) {
-        boolean ours = mark != null && !mark.alone && mark.clusterId.equals(clusterId)
-            && mark.broker.equals(options.broker);
-        return ours ? mark.unsent : Collections.emptyList();
-    }
-
-    /** Those whose keys had not been read, so that nobody knows an epoch to send them with: to be merged by maximum. */
-    List<Mark.Unsent> unread(Mark mark, String clusterId) {
-        List<Mark.Unsent> unread = new ArrayList<>(of(mark, clusterId));
-        unread.removeIf(u -> u.epoch != Mark.UNREAD);
-        return unread;
+    /** Whether a mark is this broker's, of this cluster. */
+    boolean isOurs(Mark mark, String clusterId) {
+        return mark != null && !mark.alone && mark.clusterId.equals(clusterId) && mark.broker.equals(options.broker);
     }
 
     private boolean lower(Mark.Unsent u, String clusterId, Deadline deadline) throws TidemarkException {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Collectors;
 
 /**
  * What {@link Progress} writes into the broker's own file, as one further field of the JSON object: that the file
@@ -19,10 +20,13 @@ public final class Mark {
     /** The name of the field. */
     public static final String FIELD = "tidemark";
 
-    /** A value that the cluster had not acknowledged when the file was written, and that rests on nothing unsafe. */
+    /**
+     * A value that the cluster had not acknowledged when the file was written, and that rests on nothing unsafe; or a
+     * key that is closed since it was moved, and that no connection has opened yet.
+     */
     static final class Unsent {
         final Key key;
-        /** The value. */
+        /** The value; -1 for a closed key. */
         final long offset;
         /** The epoch under which it is to be sent; {@link Mark#UNREAD} to merge it by maximum. */
         final long epoch;
@@ -75,9 +79,19 @@ public final class Mark {
         return new Mark(clusterId, broker, 0, false, id, base, Collections.emptyList());
     }
 
-    /** How many of the values not sent are of keys that had not been read: the cluster may not have them. */
-    int unread() {
-        return (int) unsent.stream().filter(u -> u.epoch == UNREAD).count();
+    /** The values to be sent with the epochs that they have. */
+    List<Unsent> toSend() {
+        return unsent.stream().filter(u -> u.offset >= 0 && u.epoch != UNREAD).collect(Collectors.toList());
+    }
+
+    /** The values to be merged by maximum. */
+    List<Unsent> toMerge() {
+        return unsent.stream().filter(u -> u.offset >= 0 && u.epoch == UNREAD).collect(Collectors.toList());
+    }
+
+    /** The keys that are closed. */
+    List<Key> closed() {
+        return unsent.stream().filter(u -> u.offset < 0).map(u -> u.key).collect(Collectors.toList());
     }
 
     /** The field's value, standard JSON, to be written behind {@code "tidemark":}. */

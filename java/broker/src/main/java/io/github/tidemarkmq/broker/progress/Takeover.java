@@ -6,7 +6,7 @@ import io.github.tidemarkmq.client.KeyState;
 
 /**
  * What a key becomes by the cluster's word (docs/decisions/0013-slaves-of-a-broker.md). A key was <em>moved</em> if its
- * own epoch is newer than what is held for it and is not the claim, or if it is pending: then the store's offset
+ * own epoch is newer than what is held for it, unless a commit under the claim created it, or if it is pending: then the store's offset
  * replaces the value, and nothing that consumers said before is sent. If not, the higher offset stays.
  */
 final class Takeover {
@@ -35,8 +35,9 @@ final class Takeover {
         if (lost(s, b)) {
             lose(k, b);
         } else if (!s.exists() && k.traffic == null) {
-            k.phase = Phase.GONE; // it was only asked for
-        } else if (moved(s, Math.max(b.view.followed, k.epoch))) {
+            k.phase = Phase.GONE; // it was only asked for, or was closed by the file
+            k.gate = null;
+        } else if (moved(k, s, Math.max(b.view.followed, k.epoch))) {
             move(k, s, b);
         } else {
             open(k, s);
@@ -54,7 +55,7 @@ final class Takeover {
     private static void again(KeyProgress k, KeyState s, Board b) {
         if (lost(s, b)) {
             lose(k, b);
-        } else if (!s.exists() || moved(s, k.epoch)) {
+        } else if (!s.exists() || moved(k, s, k.epoch)) {
             move(k, s, b);
         } else {
             k.drop(b, Decision.CLOSED);
@@ -79,7 +80,7 @@ final class Takeover {
             lose(k, b);
         } else if (k.setUnderWay() || s.epoch() < k.epoch) {
             return;
-        } else if (s.exists() && s.position().epoch() > k.epoch && moved(s, k.epoch)) {
+        } else if (s.exists() && s.position().epoch() > k.epoch && moved(k, s, k.epoch)) {
             move(k, s, b);
         } else if (!s.exists()) {
             followAbsent(k, s, b);
@@ -124,7 +125,7 @@ final class Takeover {
             }
             found(k, b);
             k.drop(b, Decision.CLOSED);
-            if (s.exists() && !moved(s, Math.max(since, k.epoch))) {
+            if (s.exists() && !moved(k, s, Math.max(since, k.epoch))) {
                 release(k, b);
                 open(k, s);
                 k.value = k.acked;
@@ -170,9 +171,11 @@ final class Takeover {
         return v.master() && v.claim > 0 && s.claim() > v.claim;
     }
 
-    private static boolean moved(KeyState s, long since) {
+    /** An own epoch that is the claim: created by a commit that carried it, or, where it was held, removed before. */
+    private static boolean moved(KeyProgress k, KeyState s, long since) {
         long own = s.position().epoch();
-        return s.position().pending() || own > since && own != s.claim();
+        boolean created = own == s.claim() && k.acked == KeyProgress.NONE;
+        return s.position().pending() || own > since && !created;
     }
 
     private static void open(KeyProgress k, KeyState s) {
@@ -214,6 +217,13 @@ final class Takeover {
         release(k, b);
         k.phase = Phase.LOST;
         b.tally.lost.increment();
+    }
+
+    /** By the broker's file it is closed: it was moved before the last stop, and nobody has read it since. */
+    static void close(KeyProgress k) {
+        if (k.phase == Phase.UNREAD && k.gate == null) {
+            k.gate = Gate.moved();
+        }
     }
 
     /** What the broker's file had, to be merged by maximum once the key has been read. */

@@ -41,14 +41,18 @@ class MarkTest {
     void valuesNotSentAreKept() throws Exception {
         Key a = new Key("orders", "billing", 3);
         Key b = new Key("orders", "audit", 0);
+        Key c = new Key("orders", "audit", 1);
         Mark m = file(Mark.of("00112233445566778899aabbccddeeff", "b", 42, Arrays.asList(
-            new Mark.Unsent(a, 110, 7, 100), new Mark.Unsent(b, 5, Mark.UNREAD, KeyProgress.NONE)))).mark();
+            new Mark.Unsent(a, 110, 7, 100), new Mark.Unsent(b, 5, Mark.UNREAD, KeyProgress.NONE),
+            new Mark.Unsent(c, KeyProgress.NONE, 9, 30)))).mark();
         assertEquals(42, m.index);
         assertEquals(a, m.unsent.get(0).key);
         assertEquals(110, m.unsent.get(0).offset);
         assertEquals(7, m.unsent.get(0).epoch);
         assertEquals(100, m.unsent.get(0).acked);
         assertEquals(Mark.UNREAD, m.unsent.get(1).epoch);
-        assertEquals(1, m.unread());
+        assertEquals(1, m.toSend().size());
+        assertEquals(1, m.toMerge().size());
+        assertEquals(Collections.singletonList(c), m.closed());
     }
 }

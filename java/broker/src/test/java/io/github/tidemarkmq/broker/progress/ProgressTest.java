@@ -148,6 +148,40 @@ class ProgressTest {
     }
 
     @Test
+    void aKeyThatWasMovedIsClosedAlsoAfterAKill(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            s.start(Role.MASTER);
+            Key to = new Key("orders", "audit", 3);
+            s.ask(key, 10, "c1");
+            s.ask(to, 100, "c1");
+            s.progress.cloneGroup("billing", "audit", "orders"); // leaves no pending mark
+            assertEquals(OptionalLong.of(10), s.progress.query(to));
+            s.persist();
+            s.kill();
+            s.start(Role.MASTER);
+            assertEquals(Decision.RESET, s.ask(to, 101, "c2"), "it does not know of the clone");
+            assertTrue(s.progress.followed(to, 10, "c2"));
+            assertEquals(Decision.DURABLE, s.ask(to, 11, "c2"));
+            s.persist();
+            s.kill();
+            s.start(Role.MASTER);
+            assertEquals(Decision.DURABLE, s.ask(to, 12, "c3"), "its consumer has followed");
+        }
+    }
+
+    @Test
+    void aPullThatComesLateLowersNothing(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            s.start(Role.MASTER);
+            s.ask(key, 100, "c1");
+            assertFalse(s.progress.commit(Commit.of(key, 90, Origin.PULL, "c1", 0)));
+            assertTrue(s.progress.commit(Commit.of(key, 110, Origin.PULL, "c1", 0)));
+            assertEquals(OptionalLong.of(110), s.progress.query(key));
+            assertEquals(0, s.progress.counters().lowered);
+        }
+    }
+
+    @Test
     void whatIsRemovedLeavesTheTable(TestInfo test) throws Exception {
         try (Stand s = stand(test)) {
             s.start(Role.MASTER);
