@@ -52,6 +52,8 @@ type Value[T any] struct {
 	// used is the sum of the content in use, seen of what was read last, and
 	// judged of what was last found to be of no use.
 	used, seen, judged [sha256.Size]byte
+	// again is when the content in judged may be tried once more.
+	again time.Time
 }
 
 // Open reads the files and makes the first value; parse is given their contents
@@ -99,10 +101,10 @@ func (v *Value[T]) Check() (changed bool, err error) {
 	case sum == v.used:
 		v.fault.Store(nil)
 		return false, nil
-	case !settled:
+	case !settled, sum == v.judged && time.Now().Before(v.again):
 		return false, nil
 	}
-	// What was of no use is tried again: a certificate may only become valid.
+	began := time.Now()
 	var value T
 	if err == nil {
 		if value, err = v.parse(contents); err != nil {
@@ -110,19 +112,26 @@ func (v *Value[T]) Check() (changed bool, err error) {
 		}
 	}
 	if err != nil {
-		fault := err // which the result is not
-		v.fault.Store(&fault)
-		if sum == v.judged {
-			return false, nil
-		}
-		v.judged = sum
-		return false, err
+		return false, v.refuse(sum, err, time.Since(began))
 	}
 	v.used, v.judged = sum, [sha256.Size]byte{}
 	v.current.Store(&value)
 	v.generation.Add(1)
 	v.fault.Store(nil)
 	return true, nil
+}
+
+// refuse notes that content is of no use, and gives what is to be told of it:
+// nothing, if that was told. A certificate may only become valid, so that it is
+// tried for ever, but that takes no more than a tenth of the time.
+func (v *Value[T]) refuse(sum [sha256.Size]byte, fault error, took time.Duration) error {
+	v.fault.Store(&fault)
+	v.again = time.Now().Add(10 * took)
+	if sum == v.judged {
+		return nil
+	}
+	v.judged = sum
+	return fault
 }
 
 // Follow checks the files every so often until ctx is done, and says what came

@@ -83,26 +83,28 @@ func TestPairsAreTakenWhole(t *testing.T) {
 // TestWhatBecomesOfUseIsTaken: a certificate may be valid from a moment on that
 // this machine's clock reaches only after it was first read.
 func TestWhatBecomesOfUseIsTaken(t *testing.T) {
-	path, valid := filepath.Join(t.TempDir(), "a"), false
-	put(t, path, "1")
-	v, err := Open(func(c [][]byte) (string, error) {
-		if s := string(c[0]); valid || s == "1" {
-			return s, nil
+	synctest.Test(t, func(t *testing.T) { // where no try takes time
+		path, valid := filepath.Join(t.TempDir(), "a"), false
+		put(t, path, "1")
+		v, err := Open(func(c [][]byte) (string, error) {
+			if s := string(c[0]); valid || s == "1" {
+				return s, nil
+			}
+			return "", errors.New("not valid yet")
+		}, path)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return "", errors.New("not valid yet")
-	}, path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	put(t, path, "2")
-	check(t, v, "1", "")
-	check(t, v, "1", "not valid yet")
-	check(t, v, "1", "") // told once
-	valid = true
-	check(t, v, "2", "")
-	if v.Fault() != nil || v.Generation() != 1 {
-		t.Errorf("fault %v, generation %d", v.Fault(), v.Generation())
-	}
+		put(t, path, "2")
+		check(t, v, "1", "")
+		check(t, v, "1", "not valid yet")
+		check(t, v, "1", "") // told once
+		valid = true
+		check(t, v, "2", "")
+		if v.Fault() != nil || v.Generation() != 1 {
+			t.Errorf("fault %v, generation %d", v.Fault(), v.Generation())
+		}
+	})
 }
 
 // TestLinksAreFollowed: both files are switched by one rename of a link, as
