@@ -126,9 +126,8 @@ final class KeyProgress {
         }
         if (phase == Phase.UNREAD) {
             read(b);
-        } else {
-            schedule(b, waiter != null);
         }
+        schedule(b);
         return null;
     }
 
@@ -165,17 +164,18 @@ final class KeyProgress {
         reading = false;
     }
 
-    /** Puts the key among those to send, if it has anything to send. */
-    void schedule(Board b, boolean soon) {
-        if (queued) {
-            if (soon && traffic != null && traffic.newestAt > b.log.durable()) {
-                b.log.want(traffic.newestAt, true);
-            }
+    /** Puts the key among those to send, if it has anything to send, and has the log flushed if somebody waits. */
+    void schedule(Board b) {
+        if (traffic == null) {
             return;
         }
-        if (phase == Phase.OPEN && traffic != null && !traffic.inFlight && traffic.pending()) {
+        boolean soon = traffic.isAwaited();
+        if (!queued && phase == Phase.OPEN && !traffic.inFlight && traffic.pending()) {
             queued = true;
             b.marked.put(this, traffic.sendableAt(), soon);
+        }
+        if (soon && traffic.newestAt > b.log.durable()) {
+            b.log.want(traffic.newestAt, true); // also while the key is read, or in flight
         }
     }
 
@@ -222,7 +222,7 @@ final class KeyProgress {
         if (!traffic.pending()) {
             forgetTraffic(b);
         } else {
-            schedule(b, false);
+            schedule(b);
         }
     }
 
@@ -275,7 +275,7 @@ final class KeyProgress {
         if (traffic == s.traffic) {
             traffic.inFlight = false;
             traffic.unknown = true;
-            schedule(b, false);
+            schedule(b);
         }
     }
 
@@ -287,7 +287,7 @@ final class KeyProgress {
                 traffic.sent = NONE;
                 traffic.set = false;
             }
-            schedule(b, false);
+            schedule(b);
         }
     }
 
@@ -343,7 +343,7 @@ final class KeyProgress {
     void confirm(long restsAt, Board b) {
         traffic(b).put(value, restsAt, false, b.log.durable());
         traffic.confirm = true;
-        schedule(b, false);
+        schedule(b);
     }
 
     /** What was before is known of the reset that is assigned. */

@@ -117,17 +117,18 @@ final class Marked {
         notifyAll();
     }
 
-    /** Waits until nothing can be sent and nothing is under way; false if that takes longer. */
+    /** Waits until nothing is under way, and nothing (if empty) left to send; false if that takes longer. */
     synchronized boolean idle(long time, TimeUnit unit, boolean empty) throws InterruptedException {
         long deadline = System.nanoTime() + unit.toNanos(time);
         wake();
-        while (taken > 0 || empty && !paused && !ready.isEmpty()) {
+        while (taken > 0 || empty && !paused && !(ready.isEmpty() && resting.isEmpty())) {
             long left = deadline - System.nanoTime();
             if (left <= 0) {
                 return false;
             }
             TimeUnit.NANOSECONDS.timedWait(this, left);
             wake();
+            notify(); // it may have been meant for who sends
         }
         return true;
     }

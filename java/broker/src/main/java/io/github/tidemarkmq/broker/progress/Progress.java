@@ -31,7 +31,7 @@ public final class Progress {
         this.options = options;
         this.board = new Board(new View(Role.MASTER, "", 0, 0), log, new Outbox(consumers, lines), lines);
         this.table = new Table(board.tally);
-        this.waiters = new Waiters(options.twoWayMillis, options.maxWaiting);
+        this.waiters = new Waiters(options.twoWayMillis, options.maxWaiting, lines);
         this.life = new Life(options, cluster, board, table, waiters);
         log.onAdvance(board.marked::logMoved);
     }
@@ -264,7 +264,7 @@ public final class Progress {
         return board.counters(waiters.count(), life.hasArrived());
     }
 
-    /** Waits until nothing is marked that can be sent, for the time given at most; tells whether that is so. */
+    /** Waits until nothing is left to send, for the time given at most; tells whether that is so. */
     public boolean drain(long time, TimeUnit unit) {
         return life.drain(time, unit);
     }

@@ -19,21 +19,36 @@ final class Reads {
     }
 
     private final ArrayDeque<Wish> wishes = new ArrayDeque<>();
+    /** Wishes of who waits, nearly in the order in which their time is over. */
+    private final ArrayDeque<Wish> asked = new ArrayDeque<>();
     private boolean paused = true;
     private boolean closed;
     /** What was taken is being read. */
     private boolean busy;
 
+    /** Those whose time is over leave, so that a cluster that is away fills no memory. */
     synchronized void put(KeyProgress key, Waiter waiter) {
-        wishes.add(new Wish(key, waiter));
+        while (!asked.isEmpty() && asked.peek().waiter.isDone()) {
+            asked.poll();
+        }
+        (waiter == null ? wishes : asked).add(new Wish(key, waiter));
         notifyAll();
+    }
+
+    private boolean isEmpty() {
+        return wishes.isEmpty() && asked.isEmpty();
+    }
+
+    /** How many there are. */
+    synchronized int size() {
+        return wishes.size() + asked.size();
     }
 
     /** Waits for wishes and takes at most max; null once closed. */
     synchronized List<Wish> take(int max) throws InterruptedException {
         busy = false;
         notifyAll();
-        while (!closed && (paused || wishes.isEmpty())) {
+        while (!closed && (paused || isEmpty())) {
             wait();
         }
         busy = !closed;
@@ -43,7 +58,7 @@ final class Reads {
     /** Waits until there is nothing to read, or no reading; false if that takes longer. */
     synchronized boolean idle(long time, TimeUnit unit) throws InterruptedException {
         long deadline = System.nanoTime() + unit.toNanos(time);
-        while (!closed && (busy || !paused && !wishes.isEmpty())) {
+        while (!closed && (busy || !paused && !isEmpty())) {
             long left = deadline - System.nanoTime();
             if (left <= 0) {
                 return false;
@@ -55,9 +70,9 @@ final class Reads {
 
     /** What is to be read now. */
     synchronized List<Wish> poll(int max) {
-        List<Wish> out = new ArrayList<>(Math.min(max, wishes.size()));
-        while (out.size() < max && !wishes.isEmpty()) {
-            out.add(wishes.poll());
+        List<Wish> out = new ArrayList<>(Math.min(max, size()));
+        while (out.size() < max && !isEmpty()) {
+            out.add(asked.isEmpty() ? wishes.poll() : asked.poll());
         }
         return out;
     }

@@ -9,6 +9,7 @@ import io.github.tidemarkmq.client.TidemarkException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -19,6 +20,8 @@ final class Sender implements Runnable {
     /** Kept below the cluster's 512 KiB of an entry. */
     private static final int MAX_BYTES = 400 * 1024;
     private static final int BYTES_A_COMMIT = 24;
+    /** For how many keys a turn halves its requests: where all are refused, that many small ones are enough. */
+    private static final int MOST_BLAMED = 8;
     private static final long CALL_MILLIS = 5_000;
     private static final Comparator<Send> BY_NAMES =
         Comparator.<Send>comparingInt(s -> s.key.of.number).thenComparingInt(s -> s.key.queue);
@@ -30,6 +33,8 @@ final class Sender implements Runnable {
     private final Lowering lowering;
     private final Runnable foreign;
     private int failures;
+    /** Keys that requests were halved for in this turn. */
+    private int blamed;
 
     Sender(Cluster cluster, String broker, Board board, Contact contact, Lowering lowering, Runnable foreign) {
         this.cluster = cluster;
@@ -68,6 +73,7 @@ final class Sender implements Runnable {
             }
         }
         sends.sort(BY_NAMES);
+        blamed = 0;
         for (int from = 0; from < sends.size();) {
             int to = fitting(sends, from);
             commit(sends.subList(from, to));
@@ -126,19 +132,26 @@ final class Sender implements Runnable {
     }
 
     private void failed(List<Send> sends, TidemarkException e) {
-        boolean oneIsToBlame = e.code() == Code.INVALID || e.code() == Code.LIMIT;
-        if (oneIsToBlame && sends.size() > 1) {
-            commit(sends.subList(0, sends.size() / 2));
-            commit(sends.subList(sends.size() / 2, sends.size()));
+        boolean oneIsToBlame = e.code() == Code.INVALID || e.code() == Code.LIMIT || e.code() == Code.DENIED;
+        if (oneIsToBlame && sends.size() > 1 && blamed < MOST_BLAMED) {
+            int half = sends.size() / 2;
+            boolean turned = ThreadLocalRandom.current().nextBoolean(); // else the same ones would come last each time
+            commit(turned ? sends.subList(half, sends.size()) : sends.subList(0, half));
+            commit(turned ? sends.subList(0, half) : sends.subList(half, sends.size()));
             return;
         }
+        blamed += oneIsToBlame ? 1 : 0;
         failures++;
         contact.failed(e);
         if (e.code() == Code.FOREIGN_CLUSTER) {
             foreign.run();
         }
         for (Send s : sends) {
-            undecided(s, e, board);
+            if (oneIsToBlame && sends.size() > 1) {
+                s.key.refused(s, board); // another one may be to blame
+            } else {
+                undecided(s, e, board);
+            }
         }
     }
 

@@ -6,8 +6,9 @@ import io.github.tidemarkmq.client.KeyState;
 
 /**
  * What a key becomes by the cluster's word (docs/decisions/0013-slaves-of-a-broker.md). A key was <em>moved</em> if its
- * own epoch is newer than what is held for it, unless a commit under the claim created it, or if it is pending: then the store's offset
- * replaces the value, and nothing that consumers said before is sent. If not, the higher offset stays.
+ * own epoch is newer than what is held for it, unless a commit under the claim created it, or if it is pending: then
+ * the store's offset replaces the value, and nothing that consumers said before is sent. If not, the higher offset
+ * stays.
  */
 final class Takeover {
     private Takeover() {
@@ -47,7 +48,7 @@ final class Takeover {
                 k.gate = Gate.moved(); // who said less is told so
             }
             k.settled(b);
-            k.schedule(b, false);
+            k.schedule(b);
         }
     }
 

@@ -67,6 +67,11 @@ final class Traffic {
         waiters.add(waiter);
     }
 
+    /** Whether somebody waits for the newest value, or waited for one a moment ago. */
+    boolean isAwaited() {
+        return waiters != null && !waiters.isEmpty() && !waiters.peekLast().isDone();
+    }
+
     /** Whether there is anything to send. */
     boolean pending() {
         return unknown || newest != NONE;

@@ -8,12 +8,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class Waiters implements Runnable {
     private final long nanos;
     private final int max;
+    private final Log lines;
     private final AtomicInteger waiting = new AtomicInteger();
     /** In the order of their deadlines, which is that of their coming. Guarded by this. */
     private final ArrayDeque<Waiter> order = new ArrayDeque<>();
     private boolean closed;
 
-    Waiters(long millis, int max) {
+    Waiters(long millis, int max, Log lines) {
+        this.lines = lines;
         this.nanos = TimeUnit.MILLISECONDS.toNanos(millis);
         this.max = max;
     }
@@ -44,7 +46,16 @@ final class Waiters implements Runnable {
     @Override
     public void run() {
         for (Waiter w = next(); w != null; w = next()) {
+            end(w);
+        }
+    }
+
+    /** A callee that fails must not take the others' answers along. */
+    private void end(Waiter w) {
+        try {
             w.decide(Decided.Decision.NOT_YET);
+        } catch (RuntimeException e) {
+            lines.error("tidemark: telling that a commit is not durable yet failed", e);
         }
     }
 

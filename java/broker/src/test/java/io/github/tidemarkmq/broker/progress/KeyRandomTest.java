@@ -82,7 +82,7 @@ class KeyRandomTest {
         final Table table;
         final Thread outbox;
         final Key key = new Key("t", "g", 0);
-        final Waiters waiters = new Waiters(3_600_000, 1_000);
+        final Waiters waiters = new Waiters(3_600_000, 1_000, this);
         final List<Call> calls = new ArrayList<>();
         final List<KeyState> rows = new ArrayList<>();
         final Map<Long, Said> said = new HashMap<>();

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.github.tidemarkmq.broker.progress.Decided.Decision;
 import io.github.tidemarkmq.client.ActHeader;
 import io.github.tidemarkmq.client.Cluster;
+import io.github.tidemarkmq.client.Code;
 import io.github.tidemarkmq.client.Deadline;
 import io.github.tidemarkmq.client.KeyFilter;
 import io.github.tidemarkmq.client.Meta;
@@ -15,9 +16,13 @@ import io.github.tidemarkmq.client.ReadAt;
 import io.github.tidemarkmq.client.Scope;
 import io.github.tidemarkmq.client.Target;
 import io.github.tidemarkmq.client.TestCluster;
+import io.github.tidemarkmq.client.TidemarkException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -366,6 +371,46 @@ class ProgressTest {
             log.moveTo(2_000);
             assertEquals(Decision.DURABLE, late.get());
             assertEquals(OptionalLong.of(12), s.storedOffset(key));
+        }
+    }
+
+    @Test
+    void whoWaitsHasTheLogFlushedAtOnce(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            Tape log = new Tape();
+            s.start(Role.MASTER, log);
+            Stand.Late<Decision> first = new Stand.Late<>();
+            s.progress.commit(Commit.twoWay(key, 12, "c1", 2_000, first::set)); // of a key that is not read yet
+            assertEquals(2_000, log.wanted);
+            assertFalse(s.progress.drain(100, TimeUnit.MILLISECONDS), "it waits for the log");
+            log.moveTo(2_000);
+            assertEquals(Decision.DURABLE, first.get());
+            assertTrue(s.progress.drain(20, TimeUnit.SECONDS));
+        }
+    }
+
+    @Test
+    void aGroupThatTheBrokerMayNotCommitHoldsNoOtherBack(TestInfo test) throws Exception {
+        Cluster strict = (Cluster) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {Cluster.class},
+            (proxy, method, args) -> {
+                if (method.getName().equals("commit") && ((List<?>) args[1]).stream()
+                    .anyMatch(c -> ((io.github.tidemarkmq.client.Commit) c).key().group().equals("secret"))) {
+                    throw new TidemarkException(Code.DENIED, "no right to group secret");
+                }
+                try {
+                    return method.invoke(cluster, args);
+                } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                }
+            });
+        try (Stand s = new Stand(strict, folder, test.getTestMethod().get().getName(), "C/1")) {
+            s.start(Role.MASTER);
+            s.commit(new Key("orders", "secret", 0), 1, "c1");
+            for (int i = 0; i < 20; i++) {
+                s.commit(new Key("orders", "billing", i), 5, "c1");
+            }
+            Stand.await("all but one are acknowledged", () -> s.progress.counters().acknowledged == 20);
+            assertEquals(1, s.progress.counters().marked);
         }
     }
 
