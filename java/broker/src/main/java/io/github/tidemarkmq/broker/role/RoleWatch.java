@@ -123,17 +123,17 @@ public final class RoleWatch {
         claimedEpoch = epoch;
         log.info("This broker is the master now" + (epoch == 0 ? "." : ", of epoch " + epoch + "."));
         if (serving) {
-            lowerTail();
+            lowerTail(tail::atPromotion);
         } else {
             tail.atStart();
         }
     }
 
     /** A master that serves already goes on; what can't be lowered now is lowered later. */
-    private void lowerTail() {
+    private void lowerTail(Promote check) {
         try {
             tailDue = false;
-            tail.atPromotion();
+            check.run();
         } catch (StartRefused e) {
             tailDue = true;
             log.error("It is tried again: " + e.getMessage(), e);
@@ -172,7 +172,7 @@ public final class RoleWatch {
                 if (claimedEpoch != 0 && group.epoch() != claimedEpoch) {
                     promote();
                 } else if (tailDue) {
-                    lowerTail();
+                    lowerTail(tail::again);
                 }
             }
         }

@@ -62,7 +62,7 @@ public final class TailCheck {
             return;
         }
         LostTail tail = look();
-        lower(policy == Policy.LOWER ? tail.allLowered() : tail.lowered());
+        lower(policy == Policy.LOWER ? tail.allLowered() : tail.lowered(), PATIENCE_SECONDS);
     }
 
     /**
@@ -71,8 +71,21 @@ public final class TailCheck {
      * @throws StartRefused the cluster could not be told
      */
     public void atPromotion() throws StartRefused {
+        lower(PATIENCE_SECONDS);
+    }
+
+    /**
+     * The same once more, without patience: for who tries again by itself, and holds locks meanwhile.
+     *
+     * @throws StartRefused the cluster could not be told
+     */
+    public void again() throws StartRefused {
+        lower(0);
+    }
+
+    private void lower(long patienceSeconds) throws StartRefused {
         if (policy != Policy.KEEP) {
-            lower(look().allLowered());
+            lower(look().allLowered(), patienceSeconds);
         }
     }
 
@@ -82,17 +95,17 @@ public final class TailCheck {
         return tail;
     }
 
-    private void lower(Map<Key, Long> all) throws StartRefused {
+    private void lower(Map<Key, Long> all, long patienceSeconds) throws StartRefused {
         Map<Key, Long> act = new LinkedHashMap<>();
         for (Map.Entry<Key, Long> e : all.entrySet()) {
             act.put(e.getKey(), e.getValue());
             if (act.size() == ACT) {
-                assign(act);
+                assign(act, patienceSeconds);
                 act = new LinkedHashMap<>();
             }
         }
         if (!act.isEmpty()) {
-            assign(act);
+            assign(act, patienceSeconds);
         }
         if (!all.isEmpty()) {
             Map.Entry<Key, Long> first = all.entrySet().iterator().next();
@@ -102,8 +115,8 @@ public final class TailCheck {
         }
     }
 
-    private void assign(Map<Key, Long> act) throws StartRefused {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+    private void assign(Map<Key, Long> act, long patienceSeconds) throws StartRefused {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(patienceSeconds);
         while (true) {
             try {
                 reset.assign(act);
@@ -111,7 +124,7 @@ public final class TailCheck {
             } catch (ActFailed e) {
                 if (System.nanoTime() - deadline > 0) {
                     throw new StartRefused(act.size() + " offsets are beyond the end of their queue, and lowering them"
-                        + " failed for " + PATIENCE_SECONDS + " s: " + e.getMessage(), e);
+                        + " failed for " + patienceSeconds + " s: " + e.getMessage(), e);
                 }
                 log.warn("Lowering offsets beyond the end of their queue is tried again: " + e.getMessage());
                 pause();
