@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// allow is the one place that asks the policy. what names the request for the
+// allow asks the policy, as nothing else does but shown. what names the request for the
 // audit log, where every denial is noted.
 func (n *Node) allow(p auth.Principal, a auth.Action, s auth.Scope, what string) error {
 	err := n.config.Policy.Allow(p, a, s)
@@ -16,6 +16,18 @@ func (n *Node) allow(p auth.Principal, a auth.Action, s auth.Scope, what string)
 		n.denied(p, what, err)
 	}
 	return err
+}
+
+// shown is a status as p may see it. Who has an import's id can send its steps,
+// and a merge has no scope that would keep others out: it is told to those alone
+// who may operate on all that the import may touch.
+func (n *Node) shown(p auth.Principal, s offset.Status) offset.Status {
+	i := s.Import
+	if i == nil || n.config.Policy.Allow(p, auth.Operate, groupScope(i.Group)) == nil {
+		return s
+	}
+	s.Import = &offset.ImportStatus{Mode: i.Mode, Chunks: i.Chunks, Offsets: i.Offsets, Next: i.Next}
+	return s
 }
 
 // reasonBytes is how much of a reason the audit log has. It may repeat what a

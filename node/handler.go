@@ -44,12 +44,13 @@ func (h port) Act(ctx context.Context, p auth.Principal, a *offset.Act) (offset.
 
 // Status is asked by members for themselves too, with no principal.
 func (h port) Status(ctx context.Context, p auth.Principal) (offset.Status, error) {
-	if p != (auth.Principal{}) {
-		if err := h.node.allow(p, auth.Look, auth.Everything, "status"); err != nil {
-			return offset.Status{Meta: h.node.meta()}, err
-		}
+	if p == (auth.Principal{}) {
+		return h.node.status(), nil
 	}
-	return h.node.status(), nil
+	if err := h.node.allow(p, auth.Look, auth.Everything, "status"); err != nil {
+		return offset.Status{Meta: h.node.meta()}, err
+	}
+	return h.node.shown(p, h.node.status()), nil
 }
 
 func (h port) AddMember(ctx context.Context, p auth.Principal, id, address string) (offset.Meta, error) {

@@ -20,11 +20,12 @@ func (n *Node) Status(ctx context.Context, p auth.Principal, leader bool) (offse
 		return offset.Status{Meta: n.meta()}, err
 	}
 	if !leader {
-		return n.status(), nil
+		return n.shown(p, n.status()), nil
 	}
-	return atLeader(ctx, n, lastWord,
+	s, err := atLeader(ctx, n, lastWord,
 		func(ctx context.Context, r *replica) (offset.Status, error) { return n.status(), nil },
 		func(ctx context.Context, to *peer.Remote) (offset.Status, error) { return to.Status(ctx, p) })
+	return n.shown(p, s), err
 }
 
 // status is what this node knows now.

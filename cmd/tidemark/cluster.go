@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync"
@@ -67,7 +68,8 @@ type statusResult struct {
 
 // importRow is the import under way.
 type importRow struct {
-	ID      string `json:"id"`
+	// ID is missing where only those see it who may go on with the import.
+	ID      string `json:"id,omitempty"`
 	Replace bool   `json:"replace"`
 	Group   string `json:"group,omitempty"`
 	Next    uint32 `json:"next"`
@@ -83,7 +85,7 @@ func (r *statusResult) table(t *table) {
 	t.line("cluster %s: leader %s, term %d, index %d, format level %d", r.ClusterID, leader, r.Term, r.Index, r.Level)
 	t.line("%s, %s (asked %s, %s, version %s)", plural(r.Groups, "group", "groups"), plural(r.Queues, "queue", "queues"), r.Node, r.State, r.Version)
 	if i := r.Import; i != nil {
-		t.line("import %s under way: chunk %d of %d", i.ID, i.Next, i.Chunks)
+		t.line("import %s under way: chunk %d of %d", cmp.Or(i.ID, "(id not told)"), i.Next, i.Chunks)
 	}
 	t.row("MEMBER", "ROLE", "STATE", "INDEX", "CONTACT", "API", "PEER", "DIGEST")
 	for _, m := range r.Members {
@@ -198,6 +200,14 @@ func (s *session) statusOf(addr string, most time.Duration) (offset.Status, erro
 	return s.Status(ctx, addr)
 }
 
+// nameOfImport is its id, empty where the nodes do not tell it.
+func nameOfImport(i *offset.ImportStatus) string {
+	if i.ID.IsZero() {
+		return ""
+	}
+	return i.ID.String()
+}
+
 func resultOf(st *offset.Status) *statusResult {
 	r := &statusResult{
 		ClusterID: st.Meta.Cluster.String(), Leader: st.Meta.Leader,
@@ -205,7 +215,7 @@ func resultOf(st *offset.Status) *statusResult {
 		Version: st.Version, Members: []memberRow{}, Problems: []string{},
 	}
 	if i := st.Import; i != nil {
-		r.Import = &importRow{i.ID.String(), i.Mode == offset.ImportReplace, i.Group, i.Next, i.Chunks, i.Offsets}
+		r.Import = &importRow{nameOfImport(i), i.Mode == offset.ImportReplace, i.Group, i.Next, i.Chunks, i.Offsets}
 	}
 	for _, m := range st.Members {
 		role := "nonvoter"

@@ -175,6 +175,9 @@ func (c *importCmd) abort(s *session) error {
 	if im == nil {
 		return offset.Errorf(offset.ErrNoImport, "there is nothing to abort")
 	}
+	if im.ID.IsZero() {
+		return offset.Errorf(offset.ErrDenied, "an import is at chunk %d of %d, and is dropped by those alone who have the right to admin on all that it may touch", im.Next, im.Chunks)
+	}
 	r := &abortResult{ID: im.ID.String(), Next: im.Next, Chunks: im.Chunks, Executed: c.Execute}
 	if c.Execute {
 		a := offset.Act{ID: im.ID, Base: im.Base, Cluster: st.Meta.Cluster, Import: &offset.Import{Step: offset.ImportAbort, Mode: im.Mode, Group: im.Group}}

@@ -48,6 +48,9 @@ func (i *importing) begin() (next uint32, done bool, err error) {
 	}
 	i.act = offset.Act{ID: newID(), Base: st.Meta.Index, Cluster: st.Meta.Cluster}
 	if im := st.Import; im != nil {
+		if im.ID.IsZero() {
+			return 0, false, offset.Errorf(offset.ErrImportBusy, "it is at chunk %d of %d; those alone go on with it who have the right to admin on all that it may touch", im.Next, im.Chunks)
+		}
 		if im.Hash != i.what.Hash || im.Mode != i.what.Mode || im.Group != i.what.Group || im.Chunks != i.what.Chunks {
 			return 0, false, offset.Errorf(offset.ErrImportBusy, "%s of a file with the hash %s is at chunk %d of %d", im.ID, hex.EncodeToString(im.Hash[:8]), im.Next, im.Chunks)
 		}

@@ -264,6 +264,13 @@ func TestImportAbort(t *testing.T) {
 		return nil
 	}
 	f.tidemark(t, "import", largeFile(t), "--replace", "--execute").want(t, exitNoLeader, "", "nothing of it is visible yet")
+	f.alter = func(_ string, st *offset.Status) { // as who has no right on all of it is told
+		st.Import = &offset.ImportStatus{Mode: offset.ImportReplace, Next: 1, Chunks: 9}
+	}
+	f.tidemark(t, "import", "--abort", "--execute").want(t, exitRefused, "", "by those alone")
+	f.tidemark(t, "import", largeFile(t), "--replace", "--execute").want(t, exitRefused, "", "those alone go on")
+	f.tidemark(t, "cluster", "status").want(t, 0, "id not told", "")
+	f.alter = nil
 	f.tidemark(t, "import", "--abort").want(t, 0, "would be dropped", "")
 	f.tidemark(t, "import", "--abort", "--execute").want(t, 0, "is dropped", "")
 	f.tidemark(t, "import", "--abort", "--execute").want(t, exitNotFound, "", "nothing to abort")

@@ -55,8 +55,12 @@ func toProgress(i *offset.ImportStatus) *tidemarkv1.ImportProgress {
 	if i == nil {
 		return nil
 	}
+	id := "" // of those that are not told it
+	if !i.ID.IsZero() {
+		id = i.ID.String()
+	}
 	return &tidemarkv1.ImportProgress{
-		Id:      i.ID.String(),
+		Id:      id,
 		Replace: i.Mode == offset.ImportReplace,
 		Group:   i.Group,
 		Hash:    toHash(i.Hash),

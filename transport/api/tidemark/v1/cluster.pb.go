@@ -162,14 +162,16 @@ func (x *Member) GetContactAgeMs() int64 {
 }
 
 type ImportProgress struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Replace       bool                   `protobuf:"varint,2,opt,name=replace,proto3" json:"replace,omitempty"`
-	Group         string                 `protobuf:"bytes,3,opt,name=group,proto3" json:"group,omitempty"`
-	Hash          string                 `protobuf:"bytes,4,opt,name=hash,proto3" json:"hash,omitempty"`
-	Next          uint32                 `protobuf:"varint,5,opt,name=next,proto3" json:"next,omitempty"`
-	Chunks        uint32                 `protobuf:"varint,6,opt,name=chunks,proto3" json:"chunks,omitempty"`
-	Offsets       uint64                 `protobuf:"varint,7,opt,name=offsets,proto3" json:"offsets,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Empty, as hash and group are, for those who may not operate on all that the
+	// import may touch.
+	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Replace       bool   `protobuf:"varint,2,opt,name=replace,proto3" json:"replace,omitempty"`
+	Group         string `protobuf:"bytes,3,opt,name=group,proto3" json:"group,omitempty"`
+	Hash          string `protobuf:"bytes,4,opt,name=hash,proto3" json:"hash,omitempty"`
+	Next          uint32 `protobuf:"varint,5,opt,name=next,proto3" json:"next,omitempty"`
+	Chunks        uint32 `protobuf:"varint,6,opt,name=chunks,proto3" json:"chunks,omitempty"`
+	Offsets       uint64 `protobuf:"varint,7,opt,name=offsets,proto3" json:"offsets,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
