@@ -28,27 +28,29 @@ func TestALineOfARefusalIsBounded(t *testing.T) {
 // TestAFloodHidesNoOtherCaller: who has no line of its own is named with the
 // number of its tries.
 func TestAFloodHidesNoOtherCaller(t *testing.T) {
-	var last fsm.Record
-	d := newDenials(func(r fsm.Record) { last = r }, denialEvery)
-	note := func(name string) {
-		d.note(auth.Principal{Name: name}, fsm.Record{Principal: name, Detail: "x"})
-	}
-	for range 500 {
+	synctest.Test(t, func(t *testing.T) {
+		var last fsm.Record
+		d := newDenials(func(r fsm.Record) { last = r }, denialEvery)
+		note := func(name string) {
+			d.note(auth.Principal{Name: name}, fsm.Record{Principal: name, Detail: "x"})
+		}
+		for range 500 {
+			note("loud")
+		}
+		note("quiet\n")
 		note("loud")
-	}
-	note("quiet\n")
-	note("loud")
-	d.close()
-	if want := `refusals_without_a_line=402, by: "loud"=401 "quiet\n"=1; the last of them: x`; last.Detail != want {
-		t.Errorf("%s, want %s", last.Detail, want)
-	}
-	many := &budget{}
-	for i := range 10_000 {
-		many.hush(fsm.Record{Principal: fmt.Sprint(i)})
-	}
-	if len(many.of) != quietNames || many.quiet != 10_000 {
-		t.Errorf("%d names of %d", len(many.of), many.quiet)
-	}
+		d.close()
+		if want := `refusals_without_a_line=402, by: "loud"=401 "quiet\n"=1; the last of them: x`; last.Detail != want {
+			t.Errorf("%s, want %s", last.Detail, want)
+		}
+		many := &budget{}
+		for i := range 10_000 {
+			many.hush(fsm.Record{Principal: fmt.Sprint(i)})
+		}
+		if len(many.of) != quietNames || many.quiet != 10_000 {
+			t.Errorf("%d names of %d", len(many.of), many.quiet)
+		}
+	})
 }
 
 // TestDenialsAreBounded: a flood of refusals leaves some hundred lines and then
