@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
+	"github.com/tidemark-mq/tidemark/auth"
 	"github.com/tidemark-mq/tidemark/auth/certs"
 	"github.com/tidemark-mq/tidemark/offset"
 )
@@ -101,6 +104,11 @@ func (c *certCACmd) Run(s *session) error {
 
 // Run makes it.
 func (c *certNodeCmd) Run(s *session) error {
+	for _, host := range c.Hosts {
+		if net.ParseIP(host) == nil && (host == "" || strings.ContainsAny(host, ":/[]@ ")) {
+			return offset.Errorf(offset.ErrInvalid, "%s is neither a name nor an address of a host; leave scheme, port and brackets out", shown(host))
+		}
+	}
 	return s.makeCert(c.Dir, c.Name, c.Days, func(life time.Duration) (*certs.Issued, error) {
 		a, err := authority(c.Dir)
 		if err != nil {
@@ -112,6 +120,9 @@ func (c *certNodeCmd) Run(s *session) error {
 
 // Run makes it.
 func (c *certClientCmd) Run(s *session) error {
+	if c.Name == auth.AnonymousName {
+		return offset.Errorf(offset.ErrInvalid, "%s is the name of callers without a token or certificate; choose another", c.Name)
+	}
 	return s.makeCert(c.Dir, c.Name, c.Days, func(life time.Duration) (*certs.Issued, error) {
 		a, err := authority(c.Dir)
 		if err != nil {
