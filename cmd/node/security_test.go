@@ -115,6 +115,7 @@ func TestAddressesOfOthersNeedSecurity(t *testing.T) {
 			*o = options{Listen: o.Listen, PeerListen: o.PeerListen, OpsListen: o.OpsListen, Insecure: true}
 		}, ""},
 		"loopback by name": {func(o *options) { *o = options{Listen: "localhost:1", PeerListen: "[::1]:2", OpsListen: "127.9.9.9:3"} }, ""},
+		"profiles":         {func(o *options) { o.Pprof = true }, "--pprof"},
 		"pages alone":      {func(o *options) { *o = options{Listen: "localhost:1", PeerListen: "[::1]:2", OpsListen: o.OpsListen} }, "--ops-listen"},
 	} {
 		s := &settings{options: secured}
