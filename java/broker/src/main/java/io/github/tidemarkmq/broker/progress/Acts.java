@@ -116,6 +116,10 @@ final class Acts {
             throw new ActFailed("This broker is a slave, which changes no offsets on purpose: send it to the master.",
                 false, null);
         }
+        if (board.view.claim == 0) {
+            throw new ActFailed("Not done: this broker has not claimed its name yet, since the cluster did not answer."
+                + " Repeat the command once brokerStatus says tidemarkClusterRead.", false, null);
+        }
         Deadline deadline = within();
         ActHeader act = null;
         try {

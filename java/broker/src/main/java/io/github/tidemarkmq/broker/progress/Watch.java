@@ -56,11 +56,6 @@ final class Watch {
         return Math.max(PERIOD_NANOS, REST * (System.nanoTime() - begun));
     }
 
-    /** All keys were read up to this act. */
-    void swept(long lastAct) {
-        sweptTo = lastAct;
-    }
-
     /** Reads the keys that a walk over all did not meet, and takes over that they are gone. */
     private void sweep() throws TidemarkException {
         long begun = System.nanoTime();

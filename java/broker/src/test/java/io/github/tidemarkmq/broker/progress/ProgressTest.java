@@ -25,6 +25,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -161,6 +163,8 @@ class ProgressTest {
             s.ask(to, 100, "c1");
             s.progress.cloneGroup("billing", "audit", "orders"); // leaves no pending mark
             assertEquals(OptionalLong.of(10), s.progress.query(to));
+            long moved = s.stored(to).position().epoch();
+            Stand.await("the broker has followed beyond it", () -> s.progress.mark().index >= moved);
             s.persist();
             s.kill();
             s.start(Role.MASTER);
@@ -391,18 +395,8 @@ class ProgressTest {
 
     @Test
     void aGroupThatTheBrokerMayNotCommitHoldsNoOtherBack(TestInfo test) throws Exception {
-        Cluster strict = (Cluster) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {Cluster.class},
-            (proxy, method, args) -> {
-                if (method.getName().equals("commit") && ((List<?>) args[1]).stream()
-                    .anyMatch(c -> ((io.github.tidemarkmq.client.Commit) c).key().group().equals("secret"))) {
-                    throw new TidemarkException(Code.DENIED, "no right to group secret");
-                }
-                try {
-                    return method.invoke(cluster, args);
-                } catch (InvocationTargetException e) {
-                    throw e.getCause();
-                }
-            });
+        Cluster strict = refusing("commit", Code.DENIED, args -> ((List<?>) args[1]).stream()
+            .anyMatch(c -> ((io.github.tidemarkmq.client.Commit) c).key().group().equals("secret")));
         try (Stand s = new Stand(strict, folder, test.getTestMethod().get().getName(), "C/1")) {
             s.start(Role.MASTER);
             s.commit(new Key("orders", "secret", 0), 1, "c1");
@@ -412,6 +406,43 @@ class ProgressTest {
             Stand.await("all but one are acknowledged", () -> s.progress.counters().acknowledged == 20);
             assertEquals(1, s.progress.counters().marked);
         }
+    }
+
+    @Test
+    void aBrokerThatStartedAloneDoesNothingOnPurposeAndStartsAgain(TestInfo test) throws Exception {
+        AtomicBoolean away = new AtomicBoolean(true);
+        Cluster half = refusing("claimOfBroker", Code.UNREACHABLE, args -> away.get());
+        try (Stand s = new Stand(half, folder, test.getTestMethod().get().getName(), "C/1")) {
+            s.options.startAlone = true;
+            s.options.unmarked = Options.Unmarked.MERGE;
+            s.write("\"offsetTable\":{\"orders@billing\":{3:9}}");
+            s.start(Role.MASTER);
+            assertThrows(ActFailed.class, () -> s.progress.assign(Collections.singletonMap(key, 1L)));
+            assertTrue(s.commit(key, 12, "c1"));
+            assertEquals(OptionalLong.empty(), s.storedOffset(key));
+            s.persist();
+            s.kill();
+            away.set(false);
+            s.options.unmarked = Options.Unmarked.REFUSE;
+            s.start(Role.MASTER);
+            assertEquals(OptionalLong.of(12), s.progress.query(key), "its mark names no cluster, and that it was alone");
+            assertEquals(OptionalLong.of(12), s.storedOffset(key));
+        }
+    }
+
+    /** The cluster, but for some calls of one method. */
+    private static Cluster refusing(String method, Code code, Predicate<Object[]> which) {
+        return (Cluster) Proxy.newProxyInstance(ProgressTest.class.getClassLoader(), new Class<?>[] {Cluster.class},
+            (proxy, called, args) -> {
+                if (called.getName().equals(method) && which.test(args)) {
+                    throw new TidemarkException(code, "as the test wants it");
+                }
+                try {
+                    return called.invoke(cluster, args);
+                } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                }
+            });
     }
 
     /** A log that is durable as far as it is told. */
