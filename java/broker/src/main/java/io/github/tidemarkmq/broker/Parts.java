@@ -124,6 +124,25 @@ final class Parts {
         };
     }
 
+    private static RoleWatch.Keys keys(Progress progress) {
+        return new RoleWatch.Keys() {
+            @Override
+            public void promote(long epoch) throws StartRefused {
+                progress.promote(epoch);
+            }
+
+            @Override
+            public void demote() {
+                progress.demote();
+            }
+
+            @Override
+            public boolean isOvertaken() {
+                return progress.isOvertaken();
+            }
+        };
+    }
+
     /** The broker is loaded: puts our processors in front of its own. */
     void serve(BrokerController controller) {
         Connections connections = new Connections(progress::forget);
@@ -156,8 +175,7 @@ final class Parts {
         logEnd.start(Hooks.log(controller));
         queues = new BrokerQueues(controller);
         TailCheck tail = new TailCheck(progress::rows, progress::assign, queues, settings.lostLog(), log);
-        watch = new RoleWatch(Hooks.role(controller), progress::promote, progress::demote, tail,
-            Hooks.group(controller), store, log);
+        watch = new RoleWatch(Hooks.role(controller), keys(progress), tail, Hooks.group(controller), store, log);
         // Whoever changes a role holds locks that the end of the process needs.
         Hooks.tell(controller, watch,
             e -> new Thread(() -> TidemarkBrokerStartup.end(release, e), "tidemark-refused").start());

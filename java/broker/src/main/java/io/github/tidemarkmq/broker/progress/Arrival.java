@@ -26,7 +26,7 @@ final class Arrival {
     /** What the file held is in the cluster, or is not wanted: it may be written over. */
     private volatile boolean fileSettled;
 
-    Arrival(Cluster cluster, Options options, Board board, Table table, Walk walk,
+    Arrival(Cluster cluster, Options options, Board board, Table table, Claims claims, Walk walk,
         Contact contact) {
         this.cluster = cluster;
         this.options = options;
@@ -34,7 +34,7 @@ final class Arrival {
         this.table = table;
         this.walk = walk;
         this.contact = contact;
-        this.claims = new Claims(cluster, options, board.lines);
+        this.claims = claims;
         this.leftovers = new Leftovers(cluster, options, board.lines);
     }
 
@@ -68,12 +68,13 @@ final class Arrival {
     }
 
     private void arriveAsMaster(KeyPage page, Deadline deadline) throws StartRefused, TidemarkException {
-        claims.check(deadline);
+        Holder us = new Holder(options.holder.get(), board.view.epoch);
+        claims.check(us, deadline);
         FileFate fate = fileSettled ? FileFate.FOLLOW : FileFate.of(file, page, options);
         if (!fileSettled && fate == FileFate.FOLLOW) {
             leftovers.send(file.mark(), page.meta().clusterId(), true, deadline);
         }
-        Claims.Claim claim = claims.take(() -> board.view.master(), deadline);
+        Claims.Claim claim = claims.take(us, () -> board.view.master(), deadline);
         if (!claim.clusterId.equals(page.meta().clusterId())) {
             throw Contact.foreign(claims.look(deadline).meta(), page.meta().clusterId());
         }
@@ -168,13 +169,13 @@ final class Arrival {
 
     /** Reads all keys, and what changed meanwhile. */
     private void read(String id, long claim, long since) throws TidemarkException {
-        board.update(v -> new View(v.role, id, claim, since));
+        board.update(v -> v.read(id, claim, since));
         Meta seen = walk.over(0, (k, s) -> Takeover.adopt(k, s, since, board));
         for (KeyProgress k : walk.notMet()) {
             Takeover.absent(k, board);
             leave(k);
         }
-        board.update(v -> new View(v.role, id, claim, seen.index()));
+        board.update(v -> v.read(id, claim, seen.index()));
         Meta caughtUp = walk.over(seen.index(), (k, s) -> Takeover.follow(k, s, board));
         board.update(v -> v.followedTo(caughtUp.index()));
     }

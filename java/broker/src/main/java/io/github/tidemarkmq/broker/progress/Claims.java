@@ -32,10 +32,9 @@ final class Claims {
     }
 
     /** Refuses where another holder has the newest claim on the name, unless told to take it over. */
-    void check(Deadline deadline) throws StartRefused, TidemarkException {
+    void check(Holder us, Deadline deadline) throws StartRefused, TidemarkException {
         ClaimAnswer a = newest(deadline);
-        String us = options.holder.get();
-        if (a.index() == 0 || a.holder().equals(us)) {
+        if (a.index() == 0 || us.isStoreOf(Holder.of(a.holder()))) {
             return;
         }
         String them = "\"" + a.holder().replaceAll("\\p{Cntrl}", "?") + "\"";
@@ -62,20 +61,32 @@ final class Claims {
     }
 
     /**
-     * Claims the name, again with a new base whenever somebody else was faster.
+     * Whether a master of an earlier epoch of this broker's group has claimed the name after it.
+     *
+     * @throws TidemarkException it can't be told now
+     */
+    boolean isOvertaken(Holder us, Deadline deadline) throws TidemarkException {
+        ClaimAnswer a = cluster.claimOfBroker(options.broker, ReadAt.LINEARIZABLE, deadline);
+        return a.index() > 0 && us.isAfter(Holder.of(a.holder()));
+    }
+
+    /**
+     * Claims the name, again with a new base whenever somebody else was faster; never over a master of a later epoch
+     * of its group, which the controllers have told of before they tell this one.
      *
      * @param wanted whether this broker is the master still: another may have been made it meanwhile, and have claimed
      * @return index and cluster of the claim
      * @throws TidemarkException the cluster did not answer in time, or refuses for good
      */
-    Claim take(BooleanSupplier wanted, Deadline deadline) throws TidemarkException {
+    Claim take(Holder us, BooleanSupplier wanted, Deadline deadline) throws TidemarkException {
         for (;;) {
             Meta base = look(deadline).meta();
+            refuseOver(us, deadline); // who claims after this look is after the base: then ours is not taken
             if (!wanted.getAsBoolean()) {
                 throw new TidemarkException(Code.SUPERSEDED, "this broker is the master no more, and claims nothing");
             }
             try {
-                ActAnswer a = claim(ActHeader.after(base), deadline);
+                ActAnswer a = claim(us, ActHeader.after(base), deadline);
                 lines.info("tidemark: the broker name \"" + options.broker + "\" is claimed at index " + a.index()
                     + " of cluster " + base.clusterId());
                 return new Claim(base.clusterId(), a.index());
@@ -87,11 +98,22 @@ final class Claims {
         }
     }
 
+    private void refuseOver(Holder us, Deadline deadline) throws TidemarkException {
+        Holder newest = us.epoch == 0 || options.takeOver ? us
+            : Holder.of(cluster.claimOfBroker(options.broker, ReadAt.LINEARIZABLE, deadline).holder());
+        if (newest.isAfter(us)) {
+            throw new TidemarkException(Code.SUPERSEDED, "the master of epoch " + newest.epoch + " has claimed broker \""
+                + options.broker + "\", and this one is of epoch " + us.epoch + ": it waits for the word of its"
+                + " controller. If the controllers have begun to count anew, start it once with"
+                + " tidemarkOtherHolder=replace");
+        }
+    }
+
     /** The same act, however often it takes: its outcome is known in the end, or the deadline has passed. */
-    private ActAnswer claim(ActHeader act, Deadline deadline) throws TidemarkException {
+    private ActAnswer claim(Holder us, ActHeader act, Deadline deadline) throws TidemarkException {
         for (;;) {
             try {
-                return cluster.claimBroker(act, options.broker, options.holder.get(), deadline);
+                return cluster.claimBroker(act, options.broker, us.toString(), deadline);
             } catch (TidemarkException e) {
                 if (!e.outcomeUnknown() || deadline.passed()) {
                     throw e;

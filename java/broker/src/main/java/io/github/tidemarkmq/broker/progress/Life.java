@@ -23,6 +23,7 @@ final class Life {
     private final Table table;
     private final Waiters waiters;
     private final Contact contact;
+    private final Claims claims;
     private final Arrival arrival;
     private final Watch watch;
     private final List<Thread> threads = new ArrayList<>();
@@ -46,9 +47,10 @@ final class Life {
         Runnable other = this::otherCluster;
         Reader reader = new Reader(cluster, options.broker, board, contact, other);
         Lowering lowering = new Lowering(cluster, options.broker, board, contact, other);
-        this.arrival = new Arrival(cluster, options, board, table, walk, contact);
+        this.claims = new Claims(cluster, options, board.lines);
+        this.arrival = new Arrival(cluster, options, board, table, claims, walk, contact);
         this.watch = new Watch(board, table, walk, reader, options.broker);
-        this.acts = new Acts(cluster, options, board, table, new Claims(cluster, options, board.lines), watch);
+        this.acts = new Acts(cluster, options, board, table, claims, watch);
         for (int i = 0; i < SENDERS; i++) {
             work.add(new Sender(cluster, options.broker, board, contact, lowering, other));
         }
@@ -85,6 +87,9 @@ final class Life {
 
     private void arrive() throws StartRefused, TidemarkException {
         synchronized (arriving) {
+            if (arrived) {
+                return; // a promotion was faster than the watch
+            }
             Role as = board.view.role;
             arrival.arrive(Deadline.after(options.startMillis, TimeUnit.MILLISECONDS));
             if (!begin(as)) {
@@ -197,11 +202,11 @@ final class Life {
         }
     }
 
-    void promote() throws StartRefused {
+    void promote(long epoch) throws StartRefused {
         drain(DRAIN_MILLIS, TimeUnit.MILLISECONDS);
         synchronized (arriving) {
             still();
-            board.update(v -> v.as(Role.MASTER));
+            board.update(v -> v.promoted(epoch));
             arrived = false;
             try {
                 arrive();
@@ -210,6 +215,20 @@ final class Life {
                 board.lines.warn("tidemark: promoted, but the cluster does not answer (" + e.getMessage()
                     + "). Nothing is sent until it does and the name is claimed");
             }
+        }
+    }
+
+    /** Asks the cluster only where keys are lost. */
+    boolean isOvertaken() {
+        View v = board.view;
+        if (!arrived || v.epoch == 0 || board.tally.lost.sum() == 0) {
+            return false;
+        }
+        try {
+            return claims.isOvertaken(new Holder(options.holder.get(), v.epoch),
+                Deadline.after(options.actMillis, TimeUnit.MILLISECONDS));
+        } catch (TidemarkException e) {
+            return false; // it is asked again
         }
     }
 

@@ -18,7 +18,7 @@ public final class Options {
     /** The broker's name in the cluster's keys (tidemarkBroker, by default its own). Required. */
     public final String broker;
     /**
-     * Who this is, for the claim: RocketMQ cluster and identity of the store. Required; at most 255 bytes. Asked at each
+     * Who this is, for the claim: RocketMQ cluster and identity of the store. Required; at most 235 bytes. Asked at each
      * claim, since a slave may learn it late; must not block for long.
      */
     public final Supplier<String> holder;

@@ -248,10 +248,20 @@ public final class Progress {
      * This broker is the master from now on: claims the name and reads all keys again. Blocks, for
      * {@link Options#startMillis} at most; then it goes on behind, and until it is done nothing is sent.
      *
+     * @param epoch under which a controller has made it the master: nothing is claimed over a later one; 0 without a
+     *     controller
      * @throws StartRefused the name belongs to another holder: this broker must not serve as a master
      */
-    public void promote() throws StartRefused {
-        life.promote();
+    public void promote(long epoch) throws StartRefused {
+        life.promote(epoch);
+    }
+
+    /**
+     * Whether a master of an earlier epoch has claimed the name after this one, which has lost keys to it: then it is
+     * to be promoted again. False if the cluster does not tell. Blocks for {@link Options#actMillis} at most.
+     */
+    public boolean isOvertaken() {
+        return life.isOvertaken();
     }
 
     /** This broker is a slave from now on. Does not block. Nothing is lowered, no reset assigned from now on. */

@@ -9,9 +9,16 @@ final class View {
     final long claim;
     /** The index of the last read that gave all keys of the broker's name that changed before it. */
     final long followed;
+    /** The epoch under which a controller made this broker the master; 0 for a slave, and without a controller. */
+    final long epoch;
 
     View(Role role, String clusterId, long claim, long followed) {
+        this(role, 0, clusterId, claim, followed);
+    }
+
+    private View(Role role, long epoch, String clusterId, long claim, long followed) {
         this.role = role;
+        this.epoch = epoch;
         this.clusterId = clusterId;
         this.claim = claim;
         this.followed = followed;
@@ -22,14 +29,18 @@ final class View {
     }
 
     View followedTo(long index) {
-        return new View(role, clusterId, claim, Math.max(followed, index));
+        return read(clusterId, claim, Math.max(followed, index));
     }
 
     View as(Role other) {
-        return new View(other, clusterId, other == Role.SLAVE ? 0 : claim, followed);
+        return new View(other, 0, clusterId, other == Role.SLAVE ? 0 : claim, followed);
     }
 
-    View claimed(String cluster, long index) {
-        return new View(role, cluster, index, followed);
+    View promoted(long byEpoch) {
+        return new View(Role.MASTER, byEpoch, clusterId, claim, followed);
+    }
+
+    View read(String cluster, long claimed, long index) {
+        return new View(role, epoch, cluster, claimed, index);
     }
 }

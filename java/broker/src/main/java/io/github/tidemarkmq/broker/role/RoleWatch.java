@@ -19,9 +19,13 @@ public final class RoleWatch {
     private static final long LOOK_MILLIS = 1_000;
     private static final long ASK_MILLIS = 10_000;
 
-    /** As {@code progress.Progress.promote}. */
-    public interface Promote {
-        void run() throws StartRefused;
+    /** What is done with the broker's keys; each as in {@code progress.Progress}. */
+    public interface Keys {
+        void promote(long epoch) throws StartRefused;
+
+        void demote();
+
+        boolean isOvertaken();
     }
 
     /** The broker, as far as its role goes. */
@@ -39,8 +43,7 @@ public final class RoleWatch {
         String storeOf(String address) throws Exception;
     }
 
-    private final Promote promote;
-    private final Runnable demote;
+    private final Keys keys;
     private final TailCheck tail;
     private final Group group;
     private final StoreIdentity store;
@@ -56,10 +59,9 @@ public final class RoleWatch {
     private boolean tailDue;
 
     /** @param role in which the broker has read the cluster */
-    public RoleWatch(Role role, Promote promote, Runnable demote, TailCheck tail, Group group, StoreIdentity store, Log log) {
+    public RoleWatch(Role role, Keys keys, TailCheck tail, Group group, StoreIdentity store, Log log) {
         this.role = role;
-        this.promote = promote;
-        this.demote = demote;
+        this.keys = keys;
         this.tail = tail;
         this.group = group;
         this.store = store;
@@ -109,7 +111,7 @@ public final class RoleWatch {
         if (now == Role.SLAVE) {
             role = now;
             tailDue = false;
-            demote.run();
+            keys.demote();
             log.info("This broker is a slave now: it claims and lowers nothing.");
         } else {
             promote();
@@ -118,7 +120,7 @@ public final class RoleWatch {
 
     private void promote() throws StartRefused {
         int epoch = group.epoch();
-        promote.run();
+        keys.promote(epoch);
         role = Role.MASTER;
         claimedEpoch = epoch;
         log.info("This broker is the master now" + (epoch == 0 ? "." : ", of epoch " + epoch + "."));
@@ -129,8 +131,12 @@ public final class RoleWatch {
         }
     }
 
+    private interface Check {
+        void run() throws StartRefused;
+    }
+
     /** A master that serves already goes on; what can't be lowered now is lowered later. */
-    private void lowerTail(Promote check) {
+    private void lowerTail(Check check) {
         try {
             tailDue = false;
             check.run();
@@ -162,14 +168,18 @@ public final class RoleWatch {
         }
     }
 
-    /** Claims again for a master whose epoch has moved, and ends what a promotion could not. */
+    /**
+     * Claims again for a master whose epoch has moved, or after whom one of an earlier epoch has claimed, which had not
+     * heard of it; and ends what a promotion could not.
+     */
     void look() throws StartRefused {
+        boolean overtaken = role == Role.MASTER && keys.isOvertaken(); // not under a lock: it asks the cluster
         synchronized (group.lock()) {
             synchronized (this) {
                 if (role != Role.MASTER) {
                     return;
                 }
-                if (claimedEpoch != 0 && group.epoch() != claimedEpoch) {
+                if (claimedEpoch != 0 && (overtaken || group.epoch() != claimedEpoch)) {
                     promote();
                 } else if (tailDue) {
                     lowerTail(tail::again);

@@ -46,7 +46,7 @@ class DemotionTest {
                 hold.set(true);
                 Thread promotion = new Thread(() -> {
                     try {
-                        old.progress.promote();
+                        old.progress.promote(0);
                     } catch (StartRefused e) {
                         throw new AssertionError(e);
                     }

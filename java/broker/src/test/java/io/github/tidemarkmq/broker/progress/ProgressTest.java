@@ -301,7 +301,7 @@ class ProgressTest {
             slave.progress.read(key, "c1", again::set);
             assertEquals(OptionalLong.of(3), again.get());
             assertEquals(Decision.DURABLE, slave.ask(key, 4, "c1"));
-            slave.progress.promote();
+            slave.progress.promote(0);
             assertEquals(OptionalLong.of(4), slave.progress.query(key));
             assertEquals(Decision.DURABLE, slave.ask(key, 5, "c1"));
             assertEquals(Decision.DURABLE, slave.ask(key, 2, "c1"), "a master lowers");

@@ -30,6 +30,7 @@ class RoleWatchTest {
 
     private final List<String> done = Collections.synchronizedList(new ArrayList<>());
     private final FakeGroup group = new FakeGroup();
+    private final FakeKeys keys = new FakeKeys();
     private StoreIdentity store;
     private StartRefused refusal;
     private RoleWatch watch;
@@ -38,15 +39,30 @@ class RoleWatchTest {
         store = StoreIdentity.open(dir);
         TailCheck tail = new TailCheck(rows -> rows.row("orders", "billing", 0, 12), this::lower, new OneQueue(), policy,
             new Quiet());
-        watch = new RoleWatch(role, this::promote, () -> done.add("demote"), tail, group, store, new Quiet());
+        watch = new RoleWatch(role, keys, tail, group, store, new Quiet());
         return watch;
     }
 
-    private void promote() throws StartRefused {
-        if (refusal != null) {
-            throw refusal;
+    private final class FakeKeys implements RoleWatch.Keys {
+        volatile boolean overtaken;
+
+        @Override
+        public void promote(long epoch) throws StartRefused {
+            if (refusal != null) {
+                throw refusal;
+            }
+            done.add("promote " + epoch);
         }
-        done.add("promote");
+
+        @Override
+        public void demote() {
+            done.add("demote");
+        }
+
+        @Override
+        public boolean isOvertaken() {
+            return overtaken;
+        }
     }
 
     private void lower(Map<Key, Long> targets) throws ActFailed {
@@ -89,7 +105,7 @@ class RoleWatchTest {
         watch(Role.SLAVE, TailCheck.Policy.END).beforeServing();
         group.epoch = 3;
         watch.changed(Role.MASTER);
-        assertDone("promote", "lower {orders@billing queue 0=10}");
+        assertDone("promote 3", "lower {orders@billing queue 0=10}");
         watch.changed(Role.SLAVE);
         watch.changed(Role.SLAVE);
         assertEquals("demote", done.get(2));
@@ -102,7 +118,7 @@ class RoleWatchTest {
         watch(Role.SLAVE, TailCheck.Policy.END);
         group.epoch = 1;
         assertThrows(StartRefused.class, () -> watch.changed(Role.MASTER));
-        assertDone("promote");
+        assertDone("promote 1");
     }
 
     @Test
@@ -120,11 +136,21 @@ class RoleWatchTest {
         group.epoch = 1;
         watch.changed(Role.MASTER);
         watch.look();
-        assertDone("promote");
+        assertDone("promote 1");
         group.epoch = 3; // another was the master meanwhile, and this one was never told
         watch.look();
         watch.look();
-        assertDone("promote", "promote");
+        assertDone("promote 1", "promote 3");
+    }
+
+    @Test
+    void aMasterAfterWhomAnEarlierOneHasClaimedClaimsAgain() throws StartRefused {
+        watch(Role.SLAVE, TailCheck.Policy.KEEP);
+        group.epoch = 3;
+        watch.changed(Role.MASTER);
+        keys.overtaken = true;
+        watch.look();
+        assertDone("promote 3", "promote 3");
     }
 
     @Test
