@@ -136,6 +136,14 @@ t 0 group expire --unmoved-since 30d
 t 0 group expire --unmoved-since now --prefix nobody --execute
 t 0 export "$work/out.json"
 t 0 export --format csv
+t 0 cluster claims
+t 7 cluster claims --broker broker-a
+t 0 cert ca "$work/certs"
+t 4 cert ca "$work/certs"
+t 0 cert node n1 127.0.0.1 --dir "$work/certs"
+t 0 cert client billing-app --dir "$work/certs"
+t 0 cert show "$work/certs/ca.crt"
+t 0 token billing-app --out "$work/billing-app.token"
 t 0 cluster snapshot
 t 3 cluster raise-level 1
 t 0 cluster transfer
