@@ -140,6 +140,11 @@ final class Parts {
             public boolean isOvertaken() {
                 return progress.isOvertaken();
             }
+
+            @Override
+            public boolean areRead() {
+                return progress.counters().clusterRead;
+            }
         };
     }
 

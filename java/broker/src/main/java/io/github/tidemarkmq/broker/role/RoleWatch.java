@@ -26,6 +26,9 @@ public final class RoleWatch {
         void demote();
 
         boolean isOvertaken();
+
+        /** Whether the cluster has been read in this role ({@code progress.Counters.clusterRead}). */
+        boolean areRead();
     }
 
     /** The broker, as far as its role goes. */
@@ -56,6 +59,7 @@ public final class RoleWatch {
     // Under this object's monitor, taken after Group.lock.
     private int claimedEpoch;
     private boolean serving;
+    /** Offsets are still to be checked: what could not be lowered, and what has yet to be read from the cluster. */
     private boolean tailDue;
 
     /** @param role in which the broker has read the cluster */
@@ -94,6 +98,7 @@ public final class RoleWatch {
     public synchronized void beforeServing() throws StartRefused {
         if (role == Role.MASTER && claimedEpoch == 0) {
             tail.atStart();
+            tailDue = !keys.areRead();
         }
         serving = true;
         thread.start();
@@ -124,10 +129,11 @@ public final class RoleWatch {
         role = Role.MASTER;
         claimedEpoch = epoch;
         log.info("This broker is the master now" + (epoch == 0 ? "." : ", of epoch " + epoch + "."));
-        if (serving) {
-            lowerTail(tail::atPromotion);
-        } else {
+        tailDue = !keys.areRead();
+        if (!serving) {
             tail.atStart();
+        } else if (!tailDue) {
+            lowerTail(tail::atPromotion);
         }
     }
 
@@ -181,7 +187,7 @@ public final class RoleWatch {
                 }
                 if (claimedEpoch != 0 && (overtaken || group.epoch() != claimedEpoch)) {
                     promote();
-                } else if (tailDue) {
+                } else if (tailDue && keys.areRead()) {
                     lowerTail(tail::again);
                 }
             }

@@ -31,13 +31,14 @@ class RoleWatchTest {
     private final List<String> done = Collections.synchronizedList(new ArrayList<>());
     private final FakeGroup group = new FakeGroup();
     private final FakeKeys keys = new FakeKeys();
+    private volatile long offset = 12;
     private StoreIdentity store;
     private StartRefused refusal;
     private RoleWatch watch;
 
     private RoleWatch watch(Role role, TailCheck.Policy policy) throws StartRefused {
         store = StoreIdentity.open(dir);
-        TailCheck tail = new TailCheck(rows -> rows.row("orders", "billing", 0, 12), this::lower, new OneQueue(), policy,
+        TailCheck tail = new TailCheck(rows -> rows.row("orders", "billing", 0, offset), this::lower, new OneQueue(), policy,
             new Quiet());
         watch = new RoleWatch(role, keys, tail, group, store, new Quiet());
         return watch;
@@ -45,6 +46,7 @@ class RoleWatchTest {
 
     private final class FakeKeys implements RoleWatch.Keys {
         volatile boolean overtaken;
+        volatile boolean read = true;
 
         @Override
         public void promote(long epoch) throws StartRefused {
@@ -62,6 +64,11 @@ class RoleWatchTest {
         @Override
         public boolean isOvertaken() {
             return overtaken;
+        }
+
+        @Override
+        public boolean areRead() {
+            return read;
         }
     }
 
@@ -151,6 +158,33 @@ class RoleWatchTest {
         keys.overtaken = true;
         watch.look();
         assertDone("promote 3", "promote 3");
+    }
+
+    @Test
+    void whatIsReadLateAfterAPromotionIsLoweredThen() throws StartRefused {
+        watch(Role.SLAVE, TailCheck.Policy.END).beforeServing();
+        keys.read = false;
+        watch.changed(Role.MASTER);
+        watch.look();
+        assertDone("promote 0");
+        keys.read = true; // the cluster is back
+        watch.look();
+        watch.look();
+        assertDone("promote 0", "lower {orders@billing queue 0=10}");
+    }
+
+    @Test
+    void whatIsReadLateAfterAStartAloneIsLoweredThen() throws StartRefused {
+        offset = 10; // of the file
+        keys.read = false;
+        watch(Role.MASTER, TailCheck.Policy.END).beforeServing();
+        offset = 12; // of the cluster
+        watch.look();
+        assertDone();
+        keys.read = true;
+        watch.look();
+        watch.look();
+        assertDone("lower {orders@billing queue 0=10}");
     }
 
     @Test
