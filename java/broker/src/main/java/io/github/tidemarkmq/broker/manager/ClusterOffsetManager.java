@@ -348,14 +348,12 @@ public final class ClusterOffsetManager extends ConsumerOffsetManager {
         if (!loaded) {
             return;
         }
-        Mark mark = parts.progress.mark(); // before the rows: what is acknowledged meanwhile is then in both
-        if (mark == null) {
-            return;
-        }
+        Path path = Paths.get(configFilePath());
         try {
-            FileReplacement.replace(Paths.get(configFilePath()), text(mark));
+            // The mark comes before the rows: what is acknowledged meanwhile is then in both.
+            parts.progress.persist(mark -> FileReplacement.replace(path, text(mark)));
         } catch (IOException e) {
-            parts.log.error("Writing " + configFilePath() + " failed: what the cluster does not have yet would be lost"
+            parts.log.error("Writing " + path + " failed: what the cluster does not have yet would be lost"
                 + " with this process. See whether the disk is full or read-only.", e);
         }
     }

@@ -4,6 +4,7 @@ import io.github.tidemarkmq.client.Cluster;
 import io.github.tidemarkmq.client.Code;
 import io.github.tidemarkmq.client.Deadline;
 import io.github.tidemarkmq.client.TidemarkException;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -271,6 +272,16 @@ final class Life {
         }
     }
 
+    /** Under the file's monitor, so that no mark of before goes over that of an import. */
+    void persist(Progress.Writing writing) throws IOException {
+        synchronized (file) {
+            Mark mark = mark();
+            if (mark != null) {
+                writing.write(mark);
+            }
+        }
+    }
+
     Mark mark() {
         View v = board.view;
         Mark before = file == null ? null : file.mark();
@@ -284,7 +295,7 @@ final class Life {
             });
             return Mark.of(v.clusterId, options.broker, v.followed, unsent);
         }
-        boolean alone = v.clusterId.isEmpty() && !table.isEmpty();
+        boolean alone = v.clusterId.isEmpty() && !table.isEmpty() && (file == null || !file.isImporting());
         return alone ? (before == null ? Mark.of("", options.broker, 0, new ArrayList<>()) : before).alone() : null;
     }
 

@@ -155,8 +155,13 @@ public final class OffsetFile {
     }
 
     /** Null for none. */
-    Mark mark() {
+    synchronized Mark mark() {
         return mark;
+    }
+
+    /** Whether an import of it has begun and is not known to be done: then its mark has to stay as it is. */
+    synchronized boolean isImporting() {
+        return mark != null && !mark.importId.isEmpty();
     }
 
     Path path() {
@@ -164,18 +169,19 @@ public final class OffsetFile {
     }
 
     /** Writes the file as it was, byte for byte, with this mark in the place of the one that it had. */
-    void writeMarked(Mark m) throws IOException {
+    synchronized void writeMarked(Mark m) throws IOException {
         String before = new String(text, StandardCharsets.UTF_8);
         byte[] field = ("\"" + Mark.FIELD + "\":" + m.json()).getBytes(StandardCharsets.UTF_8);
         int open = before.startsWith("\ufeff") ? 3 : 0;
         while (text[open] != '{') {
             open++;
         }
-        boolean had = mark != null;
+        boolean had = markTo > 0;
         int from = had ? markFrom : open + 1;
         int to = had ? markTo : open + 1;
         replace(path, text, from, to, had ? field : (new String(field, StandardCharsets.UTF_8) + ",")
             .getBytes(StandardCharsets.UTF_8));
+        mark = m;
     }
 
     /** Writes beside, syncs, renames, and syncs the folder: a crash leaves the old file or the new one. */

@@ -3,6 +3,7 @@ package io.github.tidemarkmq.broker.progress;
 import io.github.tidemarkmq.broker.progress.Decided.Decision;
 import io.github.tidemarkmq.client.Cluster;
 import io.github.tidemarkmq.client.Scope;
+import java.io.IOException;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -238,10 +239,24 @@ public final class Progress {
 
     /**
      * The mark to be written into the broker's file, beside the table as {@link #rows} gives it after this call. Null:
-     * the file must not be written, since it still holds what nobody else has.
+     * the file must not be written, since it still holds what nobody else has; so does one whose import is under way.
      */
     public Mark mark() {
         return life.mark();
+    }
+
+    /** Writes the broker's file. */
+    public interface Writing {
+        /** Writes it with this mark, beside the table as {@link #rows} gives it now. */
+        void write(Mark mark) throws IOException;
+    }
+
+    /**
+     * Has the broker's file written, with its {@link #mark}; not where that says that it must not be. Blocks for as
+     * long as that takes, and while the mark of an import is written. To be called after {@link #start}.
+     */
+    public void persist(Writing writing) throws IOException {
+        life.persist(writing);
     }
 
     /**

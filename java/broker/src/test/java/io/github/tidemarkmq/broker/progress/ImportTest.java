@@ -19,8 +19,12 @@ import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
 import java.util.OptionalLong;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -139,6 +143,54 @@ class ImportTest {
             assertEquals(GROUPS * QUEUES, keys("mixed"));
         } finally {
             abort();
+        }
+    }
+
+    /** A broker that started alone writes its file on a timer, also while the cluster is back and the import begins. */
+    @Test
+    void nothingIsWrittenOverTheIdOfAnImportAfterAStartAlone() throws Exception {
+        AtomicBoolean away = new AtomicBoolean(true);
+        AtomicBoolean failed = new AtomicBoolean();
+        List<String> atImport = new CopyOnWriteArrayList<>();
+        Runnable[] timer = new Runnable[1];
+        Cluster late = (Cluster) Proxy.newProxyInstance(Cluster.class.getClassLoader(), new Class<?>[] {Cluster.class},
+            (proxy, method, args) -> {
+                if (away.get()) {
+                    throw new TidemarkException(Code.NO_LEADER, "away");
+                }
+                if (method.getName().equals("importChunk")) {
+                    timer[0].run();
+                    if (!failed.getAndSet(true)) {
+                        throw new TidemarkException(Code.DENIED, "not yet");
+                    }
+                }
+                try {
+                    return method.invoke(cluster, args);
+                } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                }
+            });
+        try (Stand s = new Stand(late, folder, "alone", "C/1")) {
+            s.options.startAlone = true;
+            s.options.startMillis = 200;
+            s.options.unmarked = Options.Unmarked.MERGE;
+            s.write(table());
+            timer[0] = () -> {
+                try {
+                    s.progress.persist(mark -> atImport.add("written"));
+                    atImport.add(OffsetFile.read(s.path).mark().importId);
+                } catch (Exception e) {
+                    atImport.add(e.toString());
+                }
+            };
+            s.start(Role.MASTER);
+            s.progress.persist(mark -> s.write(table() + ",\"" + Mark.FIELD + "\":" + mark.json()));
+            assertTrue(OffsetFile.read(s.path).mark().alone);
+            away.set(false);
+            Stand.await("the import is done", () -> s.progress.counters().clusterRead);
+            assertTrue(atImport.size() > 1 && atImport.get(0).length() == 32, atImport.toString());
+            assertEquals(1, new HashSet<>(atImport).size(), "one import, and nothing written: " + atImport);
+            check(s);
         }
     }
 
