@@ -85,7 +85,7 @@ final class Arrival {
         } else if (!fileSettled) {
             loadMark(claim.clusterId);
         }
-        read(claim.clusterId, claim.index, fate == FileFate.IMPORT ? Long.MAX_VALUE : since(claim.clusterId));
+        read(claim.clusterId, claim.index, since(fate, page.meta()));
         if (fate == FileFate.IMPORT) {
             verify();
         }
@@ -96,7 +96,7 @@ final class Arrival {
         Mark mark = fileSettled ? null : file.mark();
         leftovers.send(mark, page.meta().clusterId(), false, deadline);
         loadMark(page.meta().clusterId());
-        read(page.meta().clusterId(), 0, since(page.meta().clusterId()));
+        read(page.meta().clusterId(), 0, since(FileFate.FOLLOW, page.meta()));
         boolean marked = mark != null && mark.clusterId.equals(page.meta().clusterId()) && mark.importId.isEmpty();
         fileSettled |= marked || !page.states().isEmpty();
     }
@@ -163,8 +163,11 @@ final class Arrival {
     }
 
     /** The index that this broker had followed to, in this life or, by its file, in the one before. */
-    private long since(String id) {
-        return board.view.clusterId.isEmpty() ? FileFate.since(file, id) : board.view.followed;
+    private long since(FileFate fate, Meta now) {
+        if (fate == FileFate.IMPORT) {
+            return Long.MAX_VALUE;
+        }
+        return board.view.clusterId.isEmpty() ? fate.since(file, now, options.broker) : board.view.followed;
     }
 
     /** Reads all keys, and what changed meanwhile. */

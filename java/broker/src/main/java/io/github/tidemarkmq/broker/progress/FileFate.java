@@ -1,6 +1,7 @@
 package io.github.tidemarkmq.broker.progress;
 
 import io.github.tidemarkmq.client.KeyPage;
+import io.github.tidemarkmq.client.Meta;
 
 /** What becomes of the broker's file beside what the cluster has. */
 enum FileFate {
@@ -91,10 +92,20 @@ enum FileFate {
         }
     }
 
-    /** The index that the broker had followed to: what is newer was moved while it was away. */
-    static long since(OffsetFile file, String clusterId) {
+    /**
+     * The index that the broker had followed to: what is newer was moved while it was away. 0 where the cluster's keys
+     * are followed beside a mark of another cluster, of another name, or of later than the cluster is now: whatever
+     * consumers hold, it does not rest on them. Without a mark nothing was moved but what is pending; nor is anything
+     * closed whose larger offset is to stay.
+     */
+    long since(OffsetFile file, Meta cluster, String broker) {
         Mark m = file.mark();
-        boolean known = m != null && m.importId.isEmpty() && m.clusterId.equals(clusterId);
-        return known ? m.index : Long.MAX_VALUE;
+        if (m == null || m.clusterId.isEmpty() || !m.importId.isEmpty()) {
+            return Long.MAX_VALUE;
+        }
+        if (m.clusterId.equals(cluster.clusterId()) && m.broker.equals(broker) && m.index <= cluster.index()) {
+            return m.index;
+        }
+        return this == FOLLOW ? 0 : Long.MAX_VALUE;
     }
 }

@@ -1,0 +1,85 @@
+package io.github.tidemarkmq.broker.progress;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.github.tidemarkmq.broker.progress.Decided.Decision;
+import io.github.tidemarkmq.client.Cluster;
+import io.github.tidemarkmq.client.TestCluster;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A file whose mark does not belong to what the cluster is now: another one, or an older state of this one. */
+class FileFateTest {
+    private static TestCluster nodes;
+    private static Cluster cluster;
+
+    @TempDir
+    Path folder;
+
+    private final Key key = new Key("orders", "billing", 3);
+
+    @BeforeAll
+    static void start() throws Exception {
+        nodes = TestCluster.start(1);
+        cluster = nodes.client();
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        cluster.close();
+        nodes.close();
+    }
+
+    /** The cluster is at 5, the file, of a broker that was stopped, at 50. */
+    private Stand stopped(TestInfo test, String clusterId, long index) throws Exception {
+        Stand s = new Stand(cluster, folder, test.getTestMethod().get().getName() + index, "C/1");
+        s.start(Role.MASTER);
+        assertEquals(Decision.DURABLE, s.ask(key, 5, "c1"));
+        String id = clusterId.isEmpty() ? s.progress.counters().clusterId : clusterId;
+        s.kill();
+        s.write("\"offsetTable\":{\"orders@billing\":{3:50}},\"" + Mark.FIELD + "\":"
+            + Mark.of(id, s.options.broker, index, Collections.emptyList()).json());
+        assertThrows(StartRefused.class, () -> s.start(Role.MASTER));
+        return s;
+    }
+
+    @Test
+    void ignoreClosesEveryKeyBesideAMarkOfAnotherCluster(TestInfo test) throws Exception {
+        try (Stand s = stopped(test, "00112233445566778899aabbccddeeff", 1)) {
+            assertIgnored(s);
+        }
+    }
+
+    @Test
+    void ignoreClosesEveryKeyBesideAMarkOfLaterThanTheCluster(TestInfo test) throws Exception {
+        try (Stand s = stopped(test, "", 1_000_000)) {
+            assertIgnored(s);
+        }
+    }
+
+    private void assertIgnored(Stand s) throws StartRefused {
+        s.options.unmarked = Options.Unmarked.IGNORE;
+        s.start(Role.MASTER);
+        assertEquals(OptionalLong.of(5), s.progress.query(key));
+        assertEquals(Decision.RESET, s.ask(key, 60, "c1"), "a live consumer has what was before");
+        Stand.await("it is told so", () -> Long.valueOf(5).equals(s.assigned.get(key)));
+    }
+
+    @Test
+    void mergeKeepsTheLargerOffset(TestInfo test) throws Exception {
+        try (Stand s = stopped(test, "", 1_000_000)) {
+            s.options.unmarked = Options.Unmarked.MERGE;
+            s.start(Role.MASTER);
+            assertEquals(OptionalLong.of(50), s.progress.query(key));
+            assertEquals(Decision.DURABLE, s.ask(key, 60, "c1"));
+            assertEquals(OptionalLong.of(60), s.storedOffset(key));
+        }
+    }
+}
