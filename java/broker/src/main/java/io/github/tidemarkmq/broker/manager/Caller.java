@@ -41,6 +41,7 @@ public final class Caller {
     private final Decided decided;
     private Acts acts = Acts.DONE_BY_BROKER;
     private long from = -1;
+    private boolean early;
     private boolean handedOn;
     private Key asked;
     private OptionalLong answer = OptionalLong.empty();
@@ -67,10 +68,12 @@ public final class Caller {
      * A pull, with or without a commit on its back.
      *
      * @param from the offset it pulls at; -1 if it names none
+     * @param early commits that came before it on its connection have not been taken yet
      */
-    public static Caller pull(String client, long from) {
+    public static Caller pull(String client, long from, boolean early) {
         Caller c = new Caller(Origin.PULL, client, null);
         c.from = from;
+        c.early = early;
         return c;
     }
 
@@ -101,7 +104,7 @@ public final class Caller {
     }
 
     /** Who is asking on this thread; never null. */
-    static Caller current() {
+    public static Caller current() {
         Caller c = CURRENT.get();
         return c == null ? NOBODY : c;
     }
@@ -119,6 +122,14 @@ public final class Caller {
     /** The offset a pull is at; -1 for anything else. */
     long from() {
         return from;
+    }
+
+    /**
+     * A pull that commits of its connection still wait before. A reset is not for it: one of them may have just the
+     * reset's value, and would count as following it (docs/decisions/0013-slaves-of-a-broker.md). The next pull takes it.
+     */
+    public boolean isEarly() {
+        return early;
     }
 
     Decided decided() {

@@ -234,7 +234,8 @@ public final class ClusterOffsetManager extends ConsumerOffsetManager {
 
     @Override
     public Long queryThenEraseResetOffset(String topic, String group, Integer queue) {
-        return parts.resets.take(new Key(topic, group, queue), Caller.current().client());
+        Caller caller = Caller.current();
+        return caller.isEarly() ? null : parts.resets.take(new Key(topic, group, queue), caller.client());
     }
 
     @Override

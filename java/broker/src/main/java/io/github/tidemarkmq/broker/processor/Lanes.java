@@ -1,9 +1,15 @@
 package io.github.tidemarkmq.broker.processor;
 
+import io.github.tidemarkmq.broker.version.TaskChannel;
+import io.netty.channel.Channel;
+import io.netty.util.Attribute;
+import io.netty.util.AttributeKey;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -19,6 +25,9 @@ public final class Lanes extends AbstractExecutorService {
     /** Requests that wait in one lane; one more is refused, which the broker answers with 2. */
     private static final int CAPACITY = 100_000;
 
+    /** Of a connection: its requests that have not run to their end. */
+    private static final AttributeKey<AtomicInteger> WAITING = AttributeKey.valueOf("tidemark.waiting");
+
     private final ThreadPoolExecutor[] lanes = new ThreadPoolExecutor[LANES];
     private final AtomicInteger next = new AtomicInteger();
     private final ThreadLocal<ThreadPoolExecutor> ofCaller =
@@ -33,6 +42,42 @@ public final class Lanes extends AbstractExecutorService {
                 return t;
             });
         }
+    }
+
+    /** The broker hands over its requests by this. */
+    @Override
+    public Future<?> submit(Runnable task) {
+        Channel from = TaskChannel.of(task);
+        if (from == null) {
+            return super.submit(task);
+        }
+        AtomicInteger waiting = waiting(from);
+        waiting.incrementAndGet();
+        try {
+            return super.submit(() -> {
+                try {
+                    task.run();
+                } finally {
+                    waiting.decrementAndGet();
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            waiting.decrementAndGet();
+            throw e;
+        }
+    }
+
+    /** Whether requests that came on this connection before now have not run to their end yet. Any thread. */
+    static boolean isWaiting(Channel channel) {
+        return waiting(channel).get() > 0;
+    }
+
+    private static AtomicInteger waiting(Channel channel) {
+        Attribute<AtomicInteger> count = channel.attr(WAITING);
+        if (count.get() == null) {
+            count.setIfAbsent(new AtomicInteger());
+        }
+        return count.get();
     }
 
     @Override

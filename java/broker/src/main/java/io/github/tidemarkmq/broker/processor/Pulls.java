@@ -36,7 +36,8 @@ public final class Pulls extends InFront {
         if (guard != null) {
             tellGuard(request, client);
         }
-        return Caller.pull(client, number(request, "queueOffset", -1)).in(() -> brokers.processRequest(ctx, request));
+        Caller caller = Caller.pull(client, number(request, "queueOffset", -1), Lanes.isWaiting(ctx.channel()));
+        return caller.in(() -> brokers.processRequest(ctx, request));
     }
 
     private void tellGuard(RemotingCommand request, String client) throws Exception {
