@@ -3,12 +3,13 @@ package io.github.tidemarkmq.broker.manager;
 import io.github.tidemarkmq.broker.progress.Decided;
 import io.github.tidemarkmq.broker.progress.Key;
 import io.github.tidemarkmq.broker.progress.Origin;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
-import java.util.List;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.Callable;
 
 /**
@@ -21,7 +22,7 @@ public final class Caller {
     /** A thread of the broker's own: POP's merges, the broadcast offsets, and whatever else asks unasked. */
     private static final Caller NOBODY = new Caller(null, null, null);
 
-    /** A copy of offsets that the broker would have made. */
+    /** A copy of offsets that the broker would have made. Equal to one of the same groups and topic. */
     public static final class Copy {
         public final String from;
         public final String to;
@@ -31,6 +32,17 @@ public final class Caller {
             this.from = from;
             this.to = to;
             this.topic = topic;
+        }
+
+        @Override
+        public boolean equals(Object o) {
+            return o instanceof Copy && from.equals(((Copy) o).from) && to.equals(((Copy) o).to)
+                && Objects.equals(topic, ((Copy) o).topic);
+        }
+
+        @Override
+        public int hashCode() {
+            return Objects.hash(from, to, topic);
         }
     }
 
@@ -46,7 +58,7 @@ public final class Caller {
     private Key asked;
     private OptionalLong answer = OptionalLong.empty();
     private Map<Key, Long> resets = Collections.emptyMap();
-    private List<Copy> copies = Collections.emptyList();
+    private Set<Copy> copies = Collections.emptySet();
 
     private Caller(Origin origin, String client, Decided decided) {
         this.origin = origin;
@@ -82,7 +94,7 @@ public final class Caller {
         Caller c = new Caller(null, null, null);
         c.acts = Acts.COLLECTED;
         c.resets = new LinkedHashMap<>();
-        c.copies = new ArrayList<>();
+        c.copies = new LinkedHashSet<>();
         return c;
     }
 
@@ -175,8 +187,8 @@ public final class Caller {
         return resets;
     }
 
-    /** What would have been copied, in the order of the broker's calls. */
-    public List<Copy> copies() {
+    /** What would have been copied, each once, in the order of the broker's calls. */
+    public Set<Copy> copies() {
         return copies;
     }
 }

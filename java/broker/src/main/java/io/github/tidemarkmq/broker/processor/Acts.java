@@ -6,7 +6,6 @@ import io.github.tidemarkmq.broker.progress.Key;
 import io.github.tidemarkmq.broker.progress.Progress;
 import io.github.tidemarkmq.broker.version.Release;
 import io.netty.channel.ChannelHandlerContext;
-import java.util.LinkedHashSet;
 import java.util.Set;
 import org.apache.rocketmq.broker.BrokerController;
 import org.apache.rocketmq.remoting.netty.NettyRequestProcessor;
@@ -14,8 +13,8 @@ import org.apache.rocketmq.remoting.protocol.RemotingCommand;
 
 /**
  * What operators do to offsets through a broker: done in the cluster first, and only then by the broker. If the cluster
- * does not do it within 2 s, the tool gets the error, and nothing has changed. A code is refused, as ever, by the
- * broker's own processor.
+ * does not do it within 2 s, the tool gets the error, and nothing has changed, but for what the error names: where a command is
+ * several acts, those before stay done. A code is refused, as ever, by the broker's own processor.
  */
 public final class Acts extends InFront {
     public static final int REMOVE_GROUP = 207;
@@ -65,8 +64,9 @@ public final class Acts extends InFront {
         if (topics.isEmpty()) {
             return brokers.processRequest(ctx, request);
         }
+        Steps steps = new Steps();
         for (String topic : topics) {
-            progress.removeTopic(topic);
+            steps.run(topic, () -> progress.removeTopic(topic));
         }
         return Caller.removed().in(() -> brokers.processRequest(ctx, request));
     }
@@ -78,9 +78,9 @@ public final class Acts extends InFront {
         if (!caller.resets().isEmpty()) {
             progress.assign(caller.resets());
         }
-        Set<Caller.Copy> copies = new LinkedHashSet<>(caller.copies());
-        for (Caller.Copy c : copies) {
-            progress.cloneGroup(c.from, c.to, c.topic);
+        Steps steps = new Steps();
+        for (Caller.Copy c : caller.copies()) {
+            steps.run(c.topic, () -> progress.cloneGroup(c.from, c.to, c.topic));
         }
         return response;
     }

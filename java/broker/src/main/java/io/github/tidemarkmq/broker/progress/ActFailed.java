@@ -6,7 +6,8 @@ public final class ActFailed extends Exception {
 
     private final boolean outcomeUnknown;
 
-    ActFailed(String sentence, boolean outcomeUnknown, Throwable cause) {
+    /** @param sentence what is done and what is not, and what to do next */
+    public ActFailed(String sentence, boolean outcomeUnknown, Throwable cause) {
         super(sentence, cause);
         this.outcomeUnknown = outcomeUnknown;
     }

@@ -155,6 +155,6 @@ final class Acts {
             return new ActFailed("Not done: somebody else moved the same offsets, or claimed this broker's name, at the"
                 + " same time. Look at the offsets, and repeat the command if need be.", false, e);
         }
-        return new ActFailed("Not done, nothing has changed: " + e.getMessage() + ".", false, e);
+        return new ActFailed("Not done: " + e.getMessage() + ".", false, e);
     }
 }
