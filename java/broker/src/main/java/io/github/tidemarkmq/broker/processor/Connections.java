@@ -22,4 +22,11 @@ public final class Connections {
             channel.closeFuture().addListener(f -> closed.accept(client));
         }
     }
+
+    /** Something was noted of the connection: if it has closed meanwhile, that is told once more. */
+    void noted(Channel channel) {
+        if (!channel.isActive()) {
+            closed.accept(RemotingHelper.parseChannelRemoteAddr(channel));
+        }
+    }
 }

@@ -52,7 +52,7 @@ public final class OffsetRequests extends InFront {
         }
         Key key = key(request);
         if (role.get() == Role.SLAVE && key != null && !Key.ofBroker(key.group())) {
-            progress.read(key, client, offset -> later(() -> answer(ctx, request, client)));
+            progress.read(key, client, offset -> later(ctx.channel(), () -> answer(ctx, request, client)));
             return null;
         }
         return query(ctx, request, client);
@@ -74,11 +74,14 @@ public final class OffsetRequests extends InFront {
         RemotingCommand response = caller.in(() -> brokers.processRequest(ctx, request));
         if (caller.asked() != null) {
             progress.opened(caller.asked(), client, caller.answer());
+            connections.noted(ctx.channel());
         }
         return response;
     }
 
-    private void later(Runnable answer) {
+    /** The read has opened its key to the connection. */
+    private void later(Channel channel, Runnable answer) {
+        connections.noted(channel);
         try {
             lanes.execute(answer);
         } catch (RejectedExecutionException e) {

@@ -50,12 +50,7 @@ final class Lowering implements Runnable {
             while (!contact.isClosed()) {
                 Send s = queue.poll(100, TimeUnit.MILLISECONDS);
                 if (s != null) {
-                    set(s);
-                    board.tally.inFlight.decrement();
-                    board.marked.sent();
-                    if (failures > 0) {
-                        contact.pause(failures);
-                    }
+                    turn(s);
                 }
             }
         } catch (InterruptedException e) {
@@ -63,12 +58,27 @@ final class Lowering implements Runnable {
         }
     }
 
+    private void turn(Send s) throws InterruptedException {
+        try {
+            set(s);
+        } catch (RuntimeException e) {
+            contact.stumbled("lowering an offset", e);
+        } finally {
+            board.tally.inFlight.decrement();
+            board.marked.sent();
+        }
+        if (failures > 0) {
+            contact.pause(failures);
+        }
+    }
+
     private void set(Send s) {
         String id = board.view.clusterId;
         OffsetKey key = OffsetKeys.of(s.key, broker);
         try {
-            SetAnswer a = cluster.set(SetRequest.replacing(key, id, s.epoch, s.replaces, s.offset),
-                Deadline.after(CALL_MILLIS, TimeUnit.MILLISECONDS));
+            SetRequest request = SetRequest.replacing(key, id, s.epoch, s.replaces, s.offset);
+            Deadline deadline = Deadline.after(CALL_MILLIS, TimeUnit.MILLISECONDS);
+            SetAnswer a = contact.call(() -> cluster.set(request, deadline));
             contact.answered();
             done(s, a.state(), a.meta().index());
         } catch (SetRefusedException e) {

@@ -36,7 +36,7 @@ final class Reader implements Runnable {
         try {
             List<Reads.Wish> wishes = board.reads.take(Cluster.MAX_COMMITS / 10);
             while (wishes != null) {
-                read(wishes);
+                turn(wishes);
                 if (failures > 0) {
                     contact.pause(failures);
                 }
@@ -44,6 +44,14 @@ final class Reader implements Runnable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private void turn(List<Reads.Wish> wishes) throws InterruptedException {
+        try {
+            read(wishes);
+        } catch (RuntimeException e) {
+            contact.stumbled("reading keys", e);
         }
     }
 
@@ -67,9 +75,9 @@ final class Reader implements Runnable {
     FetchAnswer fetch(List<OffsetKey> keys) throws TidemarkException {
         Deadline deadline = Deadline.after(CALL_MILLIS, TimeUnit.MILLISECONDS);
         String id = board.view.clusterId;
-        FetchAnswer a = cluster.fetch(keys, ReadAt.LINEARIZABLE, deadline);
+        FetchAnswer a = contact.call(() -> cluster.fetch(keys, ReadAt.LINEARIZABLE, deadline));
         while (a.meta().index() < board.view.followed && a.meta().clusterId().equals(id)) {
-            a = cluster.fetch(keys, ReadAt.LINEARIZABLE, deadline);
+            a = contact.call(() -> cluster.fetch(keys, ReadAt.LINEARIZABLE, deadline));
         }
         contact.answered();
         if (!a.meta().clusterId().equals(id)) {

@@ -50,8 +50,7 @@ final class Sender implements Runnable {
         try {
             List<KeyProgress> keys = board.marked.take(Cluster.MAX_COMMITS);
             while (keys != null) {
-                send(keys);
-                board.marked.sent();
+                turn(keys);
                 if (failures > 0) {
                     contact.pause(failures);
                 }
@@ -59,6 +58,16 @@ final class Sender implements Runnable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private void turn(List<KeyProgress> keys) throws InterruptedException {
+        try {
+            send(keys);
+        } catch (RuntimeException e) {
+            contact.stumbled("sending offsets", e);
+        } finally {
+            board.marked.sent();
         }
     }
 
@@ -104,7 +113,8 @@ final class Sender implements Runnable {
         board.tally.inFlight.add(sends.size());
         try {
             String id = board.view.clusterId;
-            CommitAnswer a = cluster.commit(id, commits, Deadline.after(CALL_MILLIS, TimeUnit.MILLISECONDS));
+            Deadline deadline = Deadline.after(CALL_MILLIS, TimeUnit.MILLISECONDS);
+            CommitAnswer a = contact.call(() -> cluster.commit(id, commits, deadline));
             if (!a.meta().clusterId().equals(id)) {
                 throw Contact.foreign(a.meta(), id);
             }

@@ -63,7 +63,7 @@ public final class CommitLogEnd implements LogEnd {
         thread.start();
     }
 
-    /** Ends the thread, and waits for it: for a disk write, at most. Call it before the message store closes. */
+    /** Ends the thread, and waits for it: for a disk write, at most. The message store may be closed by then. */
     public void close() {
         lock.lock();
         try {
