@@ -1,6 +1,7 @@
 package io.github.tidemarkmq.broker;
 
 import io.github.tidemarkmq.broker.progress.StartRefused;
+import io.github.tidemarkmq.broker.version.UnwrittenOffsets;
 import java.util.Properties;
 import org.apache.rocketmq.broker.BrokerController;
 import org.apache.rocketmq.broker.offset.ConsumerOffsetManager;
@@ -31,7 +32,7 @@ final class Unsupported {
     /** What the broker has become. */
     static void check(BrokerController controller) throws StartRefused {
         Class<?> manager = controller.getConsumerOffsetManager().getClass();
-        if (manager == ConsumerOffsetManager.class) {
+        if (manager == ConsumerOffsetManager.class || manager == UnwrittenOffsets.class) {
             return;
         }
         String name = manager.getSimpleName();

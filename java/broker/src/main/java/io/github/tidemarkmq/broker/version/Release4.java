@@ -36,24 +36,15 @@ final class Release4 extends Release {
     public BrokerController open(String[] args, Install install) throws StartRefused {
         configureLog();
         BrokerController controller = BrokerStartup.createBrokerController(args);
-        set(controller, BrokerController.class, "consumerOffsetManager", new Unwritten(controller));
+        if (controller.getConsumerOffsetManager().getClass() == ConsumerOffsetManager.class) {
+            set(controller, BrokerController.class, "consumerOffsetManager", new UnwrittenOffsets(controller));
+        }
         ConsumerOffsetManager manager = install.manager(controller);
         set(controller, BrokerController.class, "consumerOffsetManager", manager);
         if (!manager.load()) {
             throw new StartRefused("the broker could not load its offsets; what is above in its log says why");
         }
         return controller;
-    }
-
-    /** In the place of the broker's own, which would write the file without its mark if the start ends here. */
-    private static final class Unwritten extends ConsumerOffsetManager {
-        Unwritten(BrokerController controller) {
-            super(controller);
-        }
-
-        @Override
-        public void persist() {
-        }
     }
 
     /** What is logged before BrokerStartup configures the logging goes where it will go then. */
