@@ -138,7 +138,8 @@ public final class Caller {
 
     /**
      * A pull that commits of its connection still wait before. A reset is not for it: one of them may have just the
-     * reset's value, and would count as following it (docs/decisions/0013-slaves-of-a-broker.md). The next pull takes it.
+     * reset's value, and would count as following it (docs/decisions/0013-slaves-of-a-broker.md). The next pull takes
+     * it.
      */
     public boolean isEarly() {
         return early;

@@ -102,8 +102,8 @@ final class Claims {
         Holder newest = us.epoch == 0 || options.takeOver ? us
             : Holder.of(cluster.claimOfBroker(options.broker, ReadAt.LINEARIZABLE, deadline).holder());
         if (newest.isAfter(us)) {
-            throw new TidemarkException(Code.SUPERSEDED, "the master of epoch " + newest.epoch + " has claimed broker \""
-                + options.broker + "\", and this one is of epoch " + us.epoch + ": it waits for the word of its"
+            throw new TidemarkException(Code.SUPERSEDED, "the master of epoch " + newest.epoch + " has claimed"
+                + " broker \"" + options.broker + "\", and this one is of epoch " + us.epoch + ": it waits for the word of its"
                 + " controller. If the controllers have begun to count anew, start it once with"
                 + " tidemarkOtherHolder=replace");
         }

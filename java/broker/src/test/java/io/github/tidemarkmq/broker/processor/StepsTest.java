@@ -21,8 +21,8 @@ class StepsTest {
         steps.run("orders", () -> { });
         steps.run("%RETRY%billing_orders", () -> { });
         ActFailed e = assertThrows(ActFailed.class, () -> steps.run("%RETRY%audit_orders", this::fail));
-        assertEquals("The command is done in part, for orders, %RETRY%billing_orders. Then, for %RETRY%audit_orders: Not"
-            + " done: no leader.", e.getMessage());
+        assertEquals("The command is done in part, for orders, %RETRY%billing_orders. Then, for %RETRY%audit_orders:"
+            + " Not done: no leader.", e.getMessage());
         assertEquals(true, e.outcomeUnknown());
     }
 

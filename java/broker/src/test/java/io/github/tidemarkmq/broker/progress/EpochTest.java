@@ -55,7 +55,8 @@ class EpochTest {
             assertFalse(old.progress.counters().clusterRead);
             assertEquals(Decision.DURABLE, young.ask(key, 6, "c1"), "the new one has the name still");
             old.progress.promote(3);
-            assertEquals(Decision.DURABLE, old.ask(new Key("orders", "billing", 4), 7, "c2"), "elected again, it has it");
+            Key other = new Key("orders", "billing", 4);
+            assertEquals(Decision.DURABLE, old.ask(other, 7, "c2"), "elected again, it has it");
         }
     }
 

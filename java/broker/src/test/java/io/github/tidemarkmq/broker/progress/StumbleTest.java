@@ -25,18 +25,18 @@ class StumbleTest {
     void theThreadsOutliveWhatTheClientThrows() throws Exception {
         Set<String> thrown = ConcurrentHashMap.newKeySet();
         try (TestCluster nodes = TestCluster.start(1); Cluster cluster = nodes.client()) {
-            Cluster fault = (Cluster) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {Cluster.class},
-                (proxy, method, args) -> {
-                    String name = method.getName();
-                    if ((name.equals("commit") || name.equals("set") || name.equals("fetch")) && thrown.add(name)) {
-                        throw new IllegalStateException("a fault of the client's " + name);
-                    }
-                    try {
-                        return method.invoke(cluster, args);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
+            Class<?>[] types = {Cluster.class};
+            Cluster fault = (Cluster) Proxy.newProxyInstance(getClass().getClassLoader(), types, (proxy, method, args) -> {
+                String name = method.getName();
+                if ((name.equals("commit") || name.equals("set") || name.equals("fetch")) && thrown.add(name)) {
+                    throw new IllegalStateException("a fault of the client's " + name);
+                }
+                try {
+                    return method.invoke(cluster, args);
+                } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                }
+            });
             try (Stand s = new Stand(fault, folder, "b", "C/1")) {
                 s.options.twoWayMillis = 20_000;
                 s.start(Role.MASTER);
