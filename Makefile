@@ -15,6 +15,7 @@ PARTS     ?=
 PREFIX    ?= /usr/local
 NODES     ?= 3
 BREAK     ?=
+SCENARIO  ?= .
 
 # Modules of their own, each with its dependencies.
 adapters := $(patsubst %/go.mod,%,$(wildcard adapters/*/go.mod))
@@ -79,6 +80,10 @@ test-java: build ## build java/ and run its tests against the nodes in bin/ (a J
 .PHONY: test-interop
 test-interop: jar ## the proofs against RocketMQ's brokers and consumers, whole, which takes hours (make test has their short form)
 	@SOAK=1 go test -count 1 -timeout 12h -v $(TESTFLAGS) ./interop/...
+
+.PHONY: test-scenarios
+test-scenarios: jar ## every scenario with RocketMQ's brokers in its short form, about 20 minutes (SCENARIO=pattern for some)
+	@SCENARIOS=1 go test -count 1 -timeout 2h -v -run '$(SCENARIO)' $(TESTFLAGS) ./interop/...
 
 .PHONY: test-adapters
 test-adapters: ## the adapters' tests, against real Kafka and RocketMQ (a JDK and Maven are needed)

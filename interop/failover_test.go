@@ -25,6 +25,7 @@ func inPart(t *testing.T, scenario func(t *testing.T, s *stand.Stand)) {
 // instant. Consumers that start while only the slave is there go on where the
 // others were, and so do those that start once the master is back.
 func TestMasterKilledBesideItsSlave(t *testing.T) {
+	apart(t)
 	inPart(t, func(t *testing.T, s *stand.Stand) {
 		master := s.Broker(with("brokerRole", "ASYNC_MASTER"))
 		slave := s.Broker(with("brokerRole", "SLAVE", "brokerId", "1"))
@@ -101,6 +102,7 @@ func awaitCommitted(tb testing.TB, s *stand.Stand, b *javaparts.Broker) {
 // TestControllerGroupSwitches kills the master of a controller's group under
 // load: its slave is elected, claims the name, and no message is skipped.
 func TestControllerGroupSwitches(t *testing.T) {
+	apart(t)
 	inPart(t, func(t *testing.T, s *stand.Stand) {
 		c := javaparts.StartController(t)
 		var group []*javaparts.Broker
@@ -158,6 +160,7 @@ func awaitRole(tb testing.TB, b *javaparts.Broker, role string) {
 // log up to a point: the old one's commits reach nobody, and consumers of the
 // new one skip nothing.
 func TestTwoMastersOfOneName(t *testing.T) {
+	apart(t)
 	const same, apart = 50, 60 // messages of each queue
 	s := stand.New(t, javaparts.RocketMQ5, stand.Tidemark)
 	older := s.Broker(patient)

@@ -46,6 +46,7 @@ func oldFile() string {
 // way. With the broker's own class it has the same offsets; forward again after
 // it ran alone it is refused, then merged as told, and nothing is wound back.
 func TestFirstStart(t *testing.T) {
+	apart(t)
 	s := stand.New(t, javaparts.RocketMQ5, stand.Tidemark)
 	b := s.NewBroker(map[string]string{"tidemarkLostLog": "keep"}) // the file has no log beside it
 	writeOffsets(t, b, oldFile())

@@ -32,6 +32,7 @@ func (k killed) String() string {
 // spread over the time between two writes of the broker's file. With the jar no
 // acknowledged commit is lost, and what is delivered again is less than a tenth.
 func TestKillOfBrokerAndConsumers(t *testing.T) {
+	apart(t)
 	cost := map[stand.Where]killed{}
 	stand.Both(t, javaparts.RocketMQ5, func(t *testing.T, s *stand.Stand) {
 		cost[s.Where] = killAll(t, s, effort.Of(1, 10))

@@ -34,6 +34,7 @@ func with(settings ...string) map[string]string {
 // the queues end. Where it is told to leave them, they are skipped. A start on
 // an empty store is refused.
 func TestLostTail(t *testing.T) {
+	apart(t)
 	lost := effort.Of(200, 1_000)
 	s := stand.New(t, javaparts.RocketMQ5, stand.Tidemark)
 	for _, lostLog := range effort.Of([]string{"lower"}, []string{"keep", "lower"}) {
@@ -114,6 +115,7 @@ func refusedWhenEmpty(t *testing.T, b *javaparts.Broker) {
 // flushed, so the offset behind the messages had not been sent, and all are
 // delivered again. Where the flush is believed that did not last, none is.
 func TestPoppedMessagesRestOnTheLog(t *testing.T) {
+	apart(t)
 	const popped = 200
 	s := stand.New(t, javaparts.RocketMQ5, stand.Tidemark)
 	never := []string{"flushIntervalCommitLog", "3600000", "flushCommitLogThoroughInterval", "3600000", "tidemarkLostLog", "lower"}

@@ -17,6 +17,7 @@ import (
 // consumed: no consumer stops, nothing that was acknowledged is lost, and soon
 // after their return the broker's table and the cluster are equal.
 func TestClusterAway(t *testing.T) {
+	apart(t)
 	const queues = 64
 	s := stand.New(t, javaparts.RocketMQ5, stand.Tidemark)
 	b := s.Broker(map[string]string{

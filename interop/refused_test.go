@@ -156,6 +156,7 @@ func noClusterNoAct(t *testing.T, s *stand.Stand, b *javaparts.Broker) {
 // No tool shows the token, and no setting of ours is changed at run time, while
 // those of the broker are; a wrong token ends the start.
 func TestTheTokenStaysInTheFile(t *testing.T) {
+	apart(t)
 	stand.Jar(t)
 	s := &stand.Stand{TB: t, Where: stand.Tidemark, Version: javaparts.RocketMQ5, Cluster: local.Start(t, 3, local.Env("CLUSTER_TLS", "1"))}
 	s.Names = javaparts.StartNameServer(t, s.Version)

@@ -207,6 +207,9 @@ func TestResetsAreFollowed(t *testing.T) {
 	list := trials(t, s, b, f, 100, fleet.Push, fleet.Orderly, fleet.Lite, fleet.POP)
 	for i, w := range winds[:effort.Of(1, len(winds))] {
 		t.Run(w.name, func(t *testing.T) { followed(t, list, w, int64(60-i), func() {}) })
+		if i == 0 && !effort.Scenarios() {
+			return
+		}
 		t.Run(w.name+", broker killed", func(t *testing.T) {
 			followed(t, list, w, int64(50-i), func() {
 				b.Kill()

@@ -24,6 +24,7 @@ func newSide(t *testing.T, v javaparts.Version, w stand.Where) side {
 // version serve all of it, since they start slowly; the tools come first, as
 // they list what there is.
 func TestSideBySide(t *testing.T) {
+	apart(t)
 	versions := effort.Of([]javaparts.Version{javaparts.RocketMQ5}, []javaparts.Version{javaparts.RocketMQ5, javaparts.RocketMQ53, javaparts.RocketMQ4})
 	for _, v := range versions {
 		t.Run(string(v), func(t *testing.T) {

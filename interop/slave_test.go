@@ -14,6 +14,7 @@ import (
 // offsets once any consumer has pulled, for good. With the jar it answers what
 // its master has acknowledged, and goes on to.
 func TestASlaveHasWhatItsMasterAcknowledged(t *testing.T) {
+	apart(t)
 	wheres := effort.Of([]stand.Where{stand.Tidemark}, []stand.Where{stand.Plain, stand.Tidemark})
 	for _, where := range wheres {
 		t.Run(string(where), func(t *testing.T) {

@@ -14,3 +14,8 @@ func Of[T any](short, long T) T {
 	}
 	return short
 }
+
+// Scenarios tells whether this run does what takes minutes, at the least in its
+// short form: with SOAK, or SCENARIOS (make test-scenarios). The tests of every
+// change leave it out.
+func Scenarios() bool { return Soak() || os.Getenv("SCENARIOS") != "" }

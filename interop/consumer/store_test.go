@@ -24,6 +24,9 @@ var scenarios = []struct {
 	{"the cluster is away", clusterAway},
 }
 
+// inEveryRun are the first scenarios, which the tests of every change run.
+const inEveryRun = 2
+
 // TestStore runs all scenarios with the newest client and broker; whole, with
 // each pair of client and broker.
 func TestStore(t *testing.T) {
@@ -38,7 +41,10 @@ func TestStore(t *testing.T) {
 	}) {
 		t.Run(string(p.client)+" on "+string(p.broker), func(t *testing.T) {
 			s := newScene(t, p.broker, p.client)
-			for _, sc := range scenarios {
+			for i, sc := range scenarios {
+				if i >= inEveryRun && !effort.Scenarios() {
+					break
+				}
 				t.Run(sc.name, func(t *testing.T) { sc.run(t, s) })
 			}
 		})
@@ -47,6 +53,9 @@ func TestStore(t *testing.T) {
 
 // TestOldClient is what is different with the oldest client on the oldest broker.
 func TestOldClient(t *testing.T) {
+	if !effort.Scenarios() {
+		t.Skip("a scenario of minutes: make test-scenarios")
+	}
 	s := newScene(t, javaparts.RocketMQ4, fleet.Java49)
 	t.Run("the cluster is away at a first pull", func(t *testing.T) { firstPull(t, s) })
 	t.Run("an operator's resets", func(t *testing.T) { reset(t, s) })
