@@ -26,8 +26,8 @@ type SnapshotVisitor interface {
 	End(*SnapshotEnd) error
 }
 
-// ReadSnapshot reads a whole snapshot of a cluster and returns its table. The
-// error wraps offset.ErrDamaged, ErrForeignCluster or ErrLevel, or is that of r.
+// ReadSnapshot reads a whole snapshot of a cluster, with a zero id of whichever
+// it names, and returns its table. The error wraps offset.ErrDamaged, ErrForeignCluster or ErrLevel, or is that of r.
 func ReadSnapshot(r io.Reader, cluster offset.ClusterID) (*table.Table, error) {
 	l := loader{cluster: cluster}
 	if err := ScanSnapshot(r, &l); err != nil {
@@ -44,7 +44,7 @@ type loader struct {
 }
 
 func (l *loader) Head(_ uint8, cluster offset.ClusterID) error {
-	if cluster != l.cluster {
+	if cluster != l.cluster && !l.cluster.IsZero() {
 		return offset.Errorf(offset.ErrForeignCluster, "the snapshot is one of cluster %s, this node's is %s", cluster, l.cluster)
 	}
 	return nil

@@ -1,4 +1,4 @@
-// Package dump prints log entries and snapshots for people and their scripts:
+// Package dump prints log entries, snapshots and backups for people and their scripts:
 // one JSON object a line, one line for each request, key and other part.
 //
 // It is a microscope for files that may be damaged. What can't be believed is

@@ -22,15 +22,18 @@ func TestGolden(t *testing.T) {
 	if err != nil || len(entries) < 10 {
 		t.Fatalf("golden entries: %v, %v", entries, err)
 	}
-	for _, file := range append(entries, "../testdata/level1/state.snapshot") {
+	for _, file := range append(entries, "../testdata/level1/state.snapshot", "../backup/testdata/version1/state.backup") {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		if strings.HasSuffix(file, ".entry") {
+		switch filepath.Ext(file) {
+		case ".entry":
 			err = Entry(&out, data)
-		} else {
+		case ".backup":
+			err = Backup(&out, bytes.NewReader(data), int64(len(data)))
+		default:
 			err = Snapshot(&out, bytes.NewReader(data))
 		}
 		if err != nil {

@@ -2,10 +2,10 @@ package dump
 
 import (
 	"encoding/hex"
-
 	"io"
 
 	"github.com/tidemark-mq/tidemark/fsm"
+	"github.com/tidemark-mq/tidemark/fsm/backup"
 	"github.com/tidemark-mq/tidemark/fsm/table"
 	"github.com/tidemark-mq/tidemark/offset"
 )
@@ -173,3 +173,24 @@ func (p *printer) End(e *fsm.SnapshotEnd) error {
 
 // named prints a part under its name.
 func (p *printer) named(name string, v any) { p.put(map[string]any{name: v}) }
+
+type backupLine struct {
+	Version uint8  `json:"version"`
+	ID      string `json:"id"`
+	Time    string `json:"time"`
+	Node    string `json:"node"`
+	Build   string `json:"build"`
+}
+
+// Backup prints what the head of a backup says.
+func (p *printer) Backup(h backup.Header, id backup.ID) error {
+	p.named("backup", backupLine{backup.Version, id.String(), clock(h.Time), h.Node, h.Build})
+	return p.err
+}
+
+// Backup prints a backup of size bytes as Snapshot prints a snapshot, once the
+// sum of all of it has been found right.
+func Backup(w io.Writer, r io.ReaderAt, size int64) error {
+	p := &printer{lines: newLines(w)}
+	return p.close(backup.Scan(r, size, p))
+}
