@@ -104,7 +104,7 @@ func awaitCommitted(tb testing.TB, s *stand.Stand, b *javaparts.Broker) {
 func TestControllerGroupSwitches(t *testing.T) {
 	apart(t)
 	inPart(t, func(t *testing.T, s *stand.Stand) {
-		c := javaparts.StartController(t)
+		c := javaparts.StartController(t, "")
 		var group []*javaparts.Broker
 		for range 2 {
 			config := c.JoinController()

@@ -110,6 +110,46 @@ func refusedWhenEmpty(t *testing.T, b *javaparts.Broker) {
 	}
 }
 
+// TestALaggingSlaveLowersNothing starts a slave beside its live master, from
+// which it cannot get the messages that it lacks: the offsets beyond its log's
+// end stay as they are.
+func TestALaggingSlaveLowersNothing(t *testing.T) {
+	apart(t)
+	s := stand.New(t, javaparts.RocketMQ5, stand.Tidemark)
+	master := s.Broker(with("brokerRole", "ASYNC_MASTER"))
+	slave := s.Broker(with("brokerRole", "SLAVE", "brokerId", "1"))
+	x := &resetTrial{TB: t, s: s, b: master, kind: fleet.Push, topic: "t", group: "g"}
+	for _, b := range []*javaparts.Broker{master, slave} {
+		b.CreateTopic(x.topic, resetQueues)
+		b.CreateGroup(x.group)
+	}
+	f := fleet.Start(t, fleet.Java5, s.Names.Addr)
+	x.consumed = f.Consume(fleet.Push, x.group, x.topic, 1)
+	x.send(50)
+	x.awaitStored()
+	slave.Stop()
+	x.send(effort.Of(200, 1_000))
+	x.awaitStored()
+	before, err := x.stored(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	slave.Config["haMasterAddress"] = "127.0.0.1:1" // nobody
+	slave.Start()
+	w := dial(t, slave, remoting.JSON)
+	if end := w.offsetIn(w.ask(codeMaxOffset, map[string]string{"topic": x.topic, "queueId": "0"}, nil)); end >= int64(x.sent) {
+		t.Fatalf("the slave has all %d messages: it does not lag", end)
+	}
+	if got := w.query(x.group, x.topic, 0); got != int64(x.sent) {
+		t.Errorf("the slave answers %d, want %d", got, x.sent)
+	}
+	if after, err := x.stored(0); err != nil || after != before {
+		t.Errorf("beside a slave that lags %+v became %+v, %v", before, after, err)
+	}
+	s.Diff(master, "30s").Want(t, 0, "", "")
+}
+
 // TestPoppedMessagesRestOnTheLog pops messages, acknowledges none, and loses
 // the end of the log, which POP's checkpoints are in: nothing of it had been
 // flushed, so the offset behind the messages had not been sent, and all are

@@ -37,12 +37,14 @@ type Broker struct {
 	Store string
 
 	// Config are RocketMQ's properties, laid over the settings of a small
-	// broker. It is read at each start, as are the next two.
+	// broker. It is read at each start, as are the next three.
 	Config map[string]string
 	// Class is the class that is started, and Jars what lies behind the
 	// broker's own jars on its class path.
 	Class string
 	Jars  []string
+	// Hosts, if any, are all names that the broker can resolve, with their addresses.
+	Hosts map[string]string
 
 	names *NameServer
 }
@@ -53,6 +55,12 @@ type BrokerOption func(b *Broker)
 // StartClass starts a broker by another class than its own, from these jars.
 func StartClass(class string, jars ...string) BrokerOption {
 	return func(b *Broker) { b.Class, b.Jars = class, jars }
+}
+
+// Resolve has a broker find a host at an address: a controller, say, that it
+// alone is to be cut off from.
+func Resolve(host, address string) BrokerOption {
+	return func(b *Broker) { b.Hosts = map[string]string{host: address} }
 }
 
 // StartBroker starts a broker that registers at a name server, and waits until
@@ -93,7 +101,7 @@ func NewBroker(tb testing.TB, v Version, at *NameServer, config map[string]strin
 		maps.Copy(all, b.Config)
 		conf := writeConfig(tb, b.dir, all)
 		path := strings.Join(append([]string{classpath}, b.Jars...), string(os.PathListSeparator))
-		return rocketArgs(b.dir, path, "-Xmx512m", b.Class, conf)
+		return withHosts(tb, b.dir, b.Hosts, rocketArgs(b.dir, path, "-Xmx512m", b.Class, conf))
 	}
 	b.ready = func(ctx context.Context) error { return b.registered(ctx, at.Addr) }
 	b.choose = func() {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -18,13 +20,22 @@ type Controller struct {
 	server
 	// Addr is where brokers find it, host:port.
 	Addr string
+	// Listens is where it listens, on the loopback interface: Addr, unless that
+	// has a name for a host.
+	Listens string
 }
 
-// StartController starts a controller that is alone.
-func StartController(tb testing.TB) *Controller {
+// StartController starts a controller that is alone. With a host, brokers know it
+// by that name (see Resolve): a controller tells them its address itself, so only
+// what a name means can differ between them.
+func StartController(tb testing.TB, host string) *Controller {
 	tb.Helper()
 	c := &Controller{server: server{tb: tb, name: "controller", dir: tb.TempDir()}}
 	classpath := Classpath(tb, RocketMQ5Set)
+	hosts := make(map[string]string)
+	if host != "" {
+		hosts[host] = "127.0.0.1"
+	}
 	c.args = func() []string {
 		conf := writeConfig(tb, c.dir, map[string]string{
 			"controllerDLegerGroup": "interop", "controllerDLegerSelfId": "n0",
@@ -32,13 +43,20 @@ func StartController(tb testing.TB) *Controller {
 			"controllerStorePath":         filepath.ToSlash(filepath.Join(c.dir, "controller")),
 			"mappedFileSize":              "16777216",
 			"configStorePath":             filepath.ToSlash(filepath.Join(c.dir, "controller.properties")),
+			"bindAddress":                 "127.0.0.1",
 			"scanNotActiveBrokerInterval": "1000", // a master that is gone is noticed soon
 		})
-		return rocketArgs(c.dir, classpath, "-Xmx256m", "org.apache.rocketmq.controller.ControllerStartup", conf)
+		args := rocketArgs(c.dir, classpath, "-Xmx256m", "org.apache.rocketmq.controller.ControllerStartup", conf)
+		return withHosts(tb, c.dir, hosts, args)
 	}
-	c.ready = func(ctx context.Context) error { return connects(ctx, c.Addr) }
+	c.ready = func(ctx context.Context) error { return connects(ctx, c.Listens) }
 	c.choose = func() {
-		c.Addr = loopback(ports.Free(tb))
+		port := ports.Free(tb)
+		c.Listens = loopback(port)
+		c.Addr = c.Listens
+		if host != "" {
+			c.Addr = net.JoinHostPort(host, strconv.Itoa(port))
+		}
 	}
 	c.Start()
 	return c
@@ -72,7 +90,7 @@ func (c *Controller) AwaitInSync(name string, brokers int) {
 		}
 	}
 	for end := time.Now().Add(Patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		body, err := remoting.Call(c.tb.Context(), c.Addr, codeSyncState, nil, names)
+		body, err := remoting.Call(c.tb.Context(), c.Listens, codeSyncState, nil, names)
 		if err == nil {
 			err = json.Unmarshal(body, &state)
 		}

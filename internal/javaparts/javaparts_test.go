@@ -47,7 +47,7 @@ func TestBrokerStartsAgainWhereItWas(t *testing.T) {
 // master is killed, the slave takes over.
 func TestControllerGroupSwitches(t *testing.T) {
 	ns := StartNameServer(t, RocketMQ5)
-	c := StartController(t)
+	c := StartController(t, "")
 	group := []*Broker{StartBroker(t, RocketMQ5, ns, c.JoinController()), StartBroker(t, RocketMQ5, ns, c.JoinController())}
 	first := Master(t, ns, group)
 	first.CreateTopic("orders", 1)
