@@ -1,6 +1,9 @@
 package table
 
-import "github.com/tidemark-mq/tidemark/offset"
+import (
+	"github.com/tidemark-mq/tidemark/internal/planted"
+	"github.com/tidemark-mq/tidemark/offset"
+)
 
 const (
 	// stepQueues is how many queues one entry of an act looks at; what is larger
@@ -37,7 +40,11 @@ func (t *Table) act(a *offset.Act, step uint32, ch *Changes) offset.ActResult {
 	}
 	w := &work{t: t, a: a, ch: ch, left: t.step}
 	content := contentOf(a)
-	switch rec := t.acts.find(a.ID); {
+	rec := t.acts.find(a.ID)
+	if planted.Is(planted.ResendDoneAgain) && rec != nil && rec.Result.Done {
+		rec = nil
+	}
+	switch {
 	case t.imp != nil && t.imp.status.ID == a.ID: // the import needs its record until it ends
 		refused.Code = offset.CodeImportBusy
 		return refused
@@ -131,6 +138,9 @@ func (t *Table) crowd() {
 // newer tells whether the act must leave a key alone: an act, or in a later
 // entry of a cut one a claim, has come in between.
 func (w *work) newer(epoch, claim uint64) bool {
+	if planted.Is(planted.BaseIgnored) {
+		return false
+	}
 	return epoch > w.a.Base || w.a.Claim > 0 && claim > w.a.Claim
 }
 
@@ -150,7 +160,7 @@ func (w *work) keep(k offset.Key) {
 func (w *work) move(k *offset.Key, off int64, mark bool) {
 	w.run.openKey(w.t.live, k)
 	old := w.run.find(k.QueueID)
-	pending := mark || old != nil && old.pending()
+	pending := mark || old != nil && old.pending() && !planted.Is(planted.PendingClearedByAct)
 	before := w.t.before(w.ch, &w.run, k)
 	if mark && (old == nil || !old.pending()) {
 		w.t.mirror(k, true)

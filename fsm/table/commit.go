@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark-mq/tidemark/internal/planted"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -17,6 +18,9 @@ func (t *Table) Commit(c *offset.Commits, out []offset.Verdict) []offset.Verdict
 		if c.Cluster != t.cluster {
 			mode = fence
 		}
+	}
+	if planted.Is(planted.ClusterIgnored) && mode == fence || planted.Is(planted.AtomicInPart) && mode == tell {
+		mode = apply
 	}
 	if t.sequence(c.Topics) {
 		out = t.commitInOrder(c, mode, out)
@@ -95,6 +99,9 @@ func (t *Table) commitTopic(c *offset.TopicCommits, mode commitMode, out []offse
 	r.open(t.live, c.Group, c.Topic, c.Broker)
 	r.room = len(c.Queues)
 	claim := t.claims.of(c.Group, c.Broker)
+	if planted.Is(planted.ClaimIgnored) {
+		claim = 0
+	}
 	floor := t.floors.of(c.Group, c.Topic)
 	for i := range c.Queues {
 		q := &c.Queues[i]
@@ -105,6 +112,10 @@ func (t *Table) commitTopic(c *offset.TopicCommits, mode commitMode, out []offse
 		}
 		code := offset.CodeOK
 		switch {
+		case planted.Is(planted.FenceIgnored) && mode == apply:
+			t.advance(r, q, old, &st)
+		case planted.Is(planted.QuotaInApply) && old == nil && t.gen%64 == 63:
+			code = offset.CodeNotApplied
 		case mode == fence || q.Epoch != st.Epoch:
 			code = offset.CodeFenced
 		case mode == tell:
@@ -125,6 +136,9 @@ func (t *Table) advance(r *run, c *offset.QueueCommit, old *queue, st *offset.Ke
 	case old == nil:
 		p.Epoch = st.Epoch // what the commit carried
 		st.Exists = true
+	case planted.Is(planted.LastWriteWins), planted.Is(planted.EqualRaises) && c.Offset == p.Offset:
+	case planted.Is(planted.PendingKept) && c.Offset <= p.Offset:
+		return
 	case c.Offset <= p.Offset && !p.Pending:
 		return
 	case c.Offset <= p.Offset:

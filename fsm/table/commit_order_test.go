@@ -16,7 +16,7 @@ func TestLargeRequestsInAnyOrder(t *testing.T) {
 	tab, p := New(testCluster), newPlain(testCluster, stepQueues)
 	for i := range uint64(20) {
 		tab.Begin(i+1, 5)
-		p.begin(i+1, 5)
+		p.Begin(i+1, 5)
 		c := &offset.Commits{Cluster: testCluster, Atomic: r.IntN(4) == 0}
 		for range sequenceFrom + r.IntN(300) {
 			tc := offset.TopicCommits{Group: fmt.Sprint("g", r.IntN(30)), Topic: fmt.Sprint("t", r.IntN(4)), Broker: fmt.Sprint("b", r.IntN(2))}

@@ -1,6 +1,9 @@
 package table
 
-import "github.com/tidemark-mq/tidemark/offset"
+import (
+	"github.com/tidemark-mq/tidemark/internal/planted"
+	"github.com/tidemark-mq/tidemark/offset"
+)
 
 // expireGroup is what an expiry counts of a group beside its queues.
 const expireGroup = 8
@@ -15,7 +18,7 @@ func (w *work) expire(e *offset.Expire) bool {
 		g := &e.Groups[w.rec.Item]
 		switch ref := w.t.live.live[g.Group]; {
 		case ref == nil:
-		case w.moved(ref, g.Seen):
+		case !planted.Is(planted.ExpireMoved) && w.moved(ref, g.Seen):
 			w.keep(offset.Key{Group: g.Group})
 		case !w.expireGroup(ref):
 			return false

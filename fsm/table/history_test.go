@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tidemark-mq/tidemark/fsm/rule"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -42,14 +43,23 @@ func applyOp(t *Table, o op, ch *Changes) answer {
 	return answer{res: t.Act(o.act, o.step, ch)}
 }
 
+// plain is what the table must agree with.
+type plain struct{ *rule.State }
+
+func newPlain(cluster offset.ClusterID, step int) *plain {
+	p := &plain{rule.New(cluster)}
+	p.Bounds.Step = step
+	return p
+}
+
 func (p *plain) apply(o op) answer {
 	switch {
 	case o.commits != nil:
-		return answer{verdicts: p.commit(o.commits)}
+		return answer{verdicts: p.Commit(o.commits)}
 	case o.set != nil:
-		return answer{verdicts: []offset.Verdict{p.set(o.set)}}
+		return answer{verdicts: []offset.Verdict{p.Set(o.set)}}
 	}
-	return answer{res: p.act(o.act, o.step)}
+	return answer{res: p.Act(o.act, o.step)}
 }
 
 // newTestTable has a small step, so that small acts are cut.
@@ -117,7 +127,7 @@ func (g *gen) epoch(k offset.Key) uint64 {
 	if g.IntN(10) == 0 {
 		return g.Uint64N(g.index + 1)
 	}
-	return g.p.state(k).Epoch
+	return g.p.Get(k).Epoch
 }
 
 func (g *gen) commits() op {
@@ -136,7 +146,7 @@ func (g *gen) commits() op {
 
 func (g *gen) setOp() op {
 	k := g.key()
-	st := g.p.state(k)
+	st := g.p.Get(k)
 	s := &offset.Set{Key: k, Offset: g.Int64N(30), Cluster: g.clusterID(), Epoch: st.Epoch, Exists: st.Exists, Replaces: st.Position.Offset, Operator: g.IntN(2) == 0}
 	if s.Operator {
 		s.Epoch, s.Claim = st.Position.Epoch, g.claimOf()
@@ -149,10 +159,10 @@ func (g *gen) setOp() op {
 
 // claimOf is a claim that an act comes through: mostly none.
 func (g *gen) claimOf() uint64 {
-	if len(g.p.claims) == 0 || g.IntN(3) > 0 {
+	if len(g.p.Claims) == 0 || g.IntN(3) > 0 {
 		return 0
 	}
-	return g.p.claims[g.IntN(len(g.p.claims))].Index
+	return g.p.Claims[g.IntN(len(g.p.Claims))].Index
 }
 
 func (g *gen) base() uint64 {
@@ -216,15 +226,15 @@ func (g *gen) actOp() op {
 	default:
 		return g.importOp(a)
 	}
-	if g.p.imp != nil && g.IntN(30) == 0 {
-		a.ID = g.p.imp.ID
+	if g.p.Import != nil && g.IntN(30) == 0 {
+		a.ID = g.p.Import.ID
 	}
 	return op{act: a}
 }
 
 // importOp begins an import, or goes on with the one under way.
 func (g *gen) importOp(a *offset.Act) op {
-	imp := g.p.imp
+	imp := g.p.Import
 	if imp == nil || g.IntN(12) == 0 {
 		a.Import = &offset.Import{Mode: offset.ImportMode(g.IntN(2)), Chunks: g.Uint32N(4), Offsets: 9}
 		if a.Import.Mode == offset.ImportReplace && g.IntN(2) == 0 {
@@ -276,7 +286,7 @@ func (g *gen) next() op {
 func (g *gen) entry(see func(o op, want answer)) logEntry {
 	g.index += 1 + g.Uint64N(2)
 	e := logEntry{index: g.index, ms: 1000 + int64(g.index)*10 - g.Int64N(30)}
-	g.p.begin(e.index, e.ms)
+	g.p.Begin(e.index, e.ms)
 	for range 1 + g.IntN(3) {
 		o := g.next()
 		e.ops = append(e.ops, o)

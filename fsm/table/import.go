@@ -3,6 +3,7 @@ package table
 import (
 	"strings"
 
+	"github.com/tidemark-mq/tidemark/internal/planted"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -78,6 +79,9 @@ func (t *Table) importBegin(a *offset.Act, rec *ActRecord) offset.ActResult {
 	if i.Mode == offset.ImportReplace {
 		t.imp.staged = t.live.stage(i.Group)
 	}
+	if planted.Is(planted.ReplaceInSteps) && i.Mode == offset.ImportReplace && i.Group != "" {
+		t.replaceGroup(newSpace(t.gen), i.Group)
+	}
 	return w.await()
 }
 
@@ -97,7 +101,7 @@ func (w *work) await() offset.ActResult {
 // chunk brings the next chunk in; any other changes nothing.
 func (w *work) chunk(i *offset.Import) offset.ActResult {
 	imp := w.t.imp
-	if i.Chunk != imp.status.Next || i.Chunk >= imp.status.Chunks {
+	if i.Chunk != imp.status.Next && !(planted.Is(planted.ChunkTwice) && i.Chunk < imp.status.Next) || i.Chunk >= imp.status.Chunks {
 		return w.rec.Result
 	}
 	if w.a.Claim > 0 && w.t.lostTarget(w.a.Claim, i.Targets) {
@@ -122,7 +126,7 @@ func (w *work) chunk(i *offset.Import) offset.ActResult {
 func (w *work) merge(x *offset.Target) {
 	st := w.t.state(&w.run, &x.Key)
 	switch {
-	case st.Exists && st.Position.Offset >= x.Offset:
+	case st.Exists && st.Position.Offset >= x.Offset && !planted.Is(planted.MergeLowers):
 		w.rec.Result.Kept++
 	case st.Position.Epoch > w.t.imp.status.Base:
 		w.keep(x.Key)

@@ -117,7 +117,7 @@ func TestManyQueues(t *testing.T) {
 	p := newPlain(testCluster, stepQueues)
 	for i := range uint64(400) {
 		tab.Begin(i+1, 5)
-		p.begin(i+1, 5)
+		p.Begin(i+1, 5)
 		k := offset.Key{Group: "g", MessageQueue: offset.MessageQueue{Topic: "t", QueueID: r.Int32N(1000)}}
 		if r.IntN(3) == 0 {
 			k.QueueID = 2_000_000_000 + r.Int32N(100)
@@ -129,9 +129,9 @@ func TestManyQueues(t *testing.T) {
 		} else {
 			tc := offset.TopicCommits{Group: "g", Topic: "t"}
 			for range 40 {
-				tc.Queues = append(tc.Queues, offset.QueueCommit{QueueID: r.Int32N(1000), Offset: r.Int64N(99), Epoch: p.floor("g", "t")})
+				tc.Queues = append(tc.Queues, offset.QueueCommit{QueueID: r.Int32N(1000), Offset: r.Int64N(99), Epoch: p.Floor("g", "t")})
 			}
-			tc.Queues = append(tc.Queues, offset.QueueCommit{QueueID: k.QueueID, Offset: 1, Epoch: p.floor("g", "t")})
+			tc.Queues = append(tc.Queues, offset.QueueCommit{QueueID: k.QueueID, Offset: 1, Epoch: p.Floor("g", "t")})
 			o.commits = &offset.Commits{Cluster: testCluster, Topics: []offset.TopicCommits{tc}}
 		}
 		got, want := applyOp(tab, o, nil), p.apply(o)

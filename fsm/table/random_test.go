@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tidemark-mq/tidemark/fsm/rule"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -13,12 +14,13 @@ import (
 func checkAgainst(t *testing.T, r *Root, p *plain) {
 	t.Helper()
 	checkWhole(t, r)
-	if r.Index() != p.index || r.Time() != p.time || r.LastAct() != p.lastAct || r.Queues() != uint64(len(p.keys)) {
+	if r.Index() != p.Index || r.Time() != p.Time || r.LastAct() != p.LastAct || r.Queues() != uint64(len(p.Keys)) {
 		t.Fatalf("index %d time %d last act %d queues %d; want %d %d %d %d",
-			r.Index(), r.Time(), r.LastAct(), r.Queues(), p.index, p.time, p.lastAct, len(p.keys))
+			r.Index(), r.Time(), r.LastAct(), r.Queues(), p.Index, p.Time, p.LastAct, len(p.Keys))
 	}
-	if r.evicted != p.evicted || r.floorAll != p.floorAll || !slices.Equal(r.floors.list, p.floors) {
-		t.Fatalf("floors %d %v, evicted %d; want %d %v, %d", r.floorAll, r.floors.list, r.evicted, p.floorAll, p.floors, p.evicted)
+	same := func(f Floor, want rule.Floor) bool { return rule.Floor(f) == want }
+	if r.evicted != p.Evicted || r.floorAll != p.FloorAll || !slices.EqualFunc(r.floors.list, p.Floors, same) {
+		t.Fatalf("floors %d %v, evicted %d; want %d %v, %d", r.floorAll, r.floors.list, r.evicted, p.FloorAll, p.Floors, p.Evicted)
 	}
 	want := p.rows(func(offset.KeyedState) bool { return true })
 	var got []offset.KeyedState
@@ -33,23 +35,23 @@ func checkAgainst(t *testing.T, r *Root, p *plain) {
 			t.Fatalf("Get(%s) = %+v, want %+v", ks.Key, st, ks.KeyState)
 		}
 	}
-	if r.Groups() != uint64(len(groups)) || r.Staged() != uint64(len(p.staged)) {
-		t.Fatalf("%d groups and %d staged, want %d and %d", r.Groups(), r.Staged(), len(groups), len(p.staged))
+	if r.Groups() != uint64(len(groups)) || r.Staged() != uint64(len(p.Staged)) {
+		t.Fatalf("%d groups and %d staged, want %d and %d", r.Groups(), r.Staged(), len(groups), len(p.Staged))
 	}
 	for g, n := range groups {
 		if r.QueuesOf(g) != n || r.QueuesOf(g+"-") != 0 {
 			t.Fatalf("%d queues of %s, want %d", r.QueuesOf(g), g, n)
 		}
 	}
-	if (r.Import() == nil) != (p.imp == nil) || p.imp != nil && *r.Import() != *p.imp {
-		t.Fatalf("import %+v, want %+v", r.Import(), p.imp)
+	if (r.Import() == nil) != (p.Import == nil) || p.Import != nil && *r.Import() != *p.Import {
+		t.Fatalf("import %+v, want %+v", r.Import(), p.Import)
 	}
 }
 
 // rows lists what is selected, in key order.
 func (p *plain) rows(want func(offset.KeyedState) bool) (out []offset.KeyedState) {
-	for k := range p.keys {
-		if ks := (offset.KeyedState{Key: k, KeyState: p.state(k)}); want(ks) {
+	for k := range p.Keys {
+		if ks := (offset.KeyedState{Key: k, KeyState: p.Get(k)}); want(ks) {
 			out = append(out, ks)
 		}
 	}
@@ -89,7 +91,7 @@ func TestHistories(t *testing.T) {
 
 func history(t *testing.T, seed uint64, bounds Bounds, entries int) {
 	p := newPlain(testCluster, bounds.Step)
-	p.bounds = bounds
+	p.Bounds = rule.Bounds(bounds)
 	g := newGen(seed, p)
 	tab := NewBounded(testCluster, bounds)
 	var log []logEntry

@@ -1,6 +1,9 @@
 package table
 
-import "github.com/tidemark-mq/tidemark/offset"
+import (
+	"github.com/tidemark-mq/tidemark/internal/planted"
+	"github.com/tidemark-mq/tidemark/offset"
+)
 
 // remove removes the keys of a scope, as many as one entry may look at.
 func (w *work) remove(s *offset.Scope) bool {
@@ -19,6 +22,7 @@ func (w *work) remove(s *offset.Scope) bool {
 	}
 	floor := w.t.floors.of(s.Group, s.Topic)
 	switch {
+	case planted.Is(planted.FloorKept):
 	case w.did:
 		w.t.raiseFloor(sc)
 	case done && !w.rec.Seen && floor > w.a.Base:

@@ -1,6 +1,9 @@
 package table
 
-import "github.com/tidemark-mq/tidemark/offset"
+import (
+	"github.com/tidemark-mq/tidemark/internal/planted"
+	"github.com/tidemark-mq/tidemark/offset"
+)
 
 // Set applies one compare-and-set; what it changed is added to ch, which may be
 // nil. CodeFenced: nothing changed.
@@ -16,8 +19,14 @@ func (t *Table) Set(s *offset.Set, ch *Changes) offset.Verdict {
 	if pending != st.Position.Pending {
 		t.mirror(&s.Key, pending)
 	}
-	r.store(pack(fields{offset: s.Offset, index: t.index, epoch: t.index, time: t.time, id: s.Key.QueueID, pending: pending}))
-	t.lastAct = t.index
+	epoch := t.index
+	if planted.Is(planted.SetKeepsEpoch) {
+		epoch = st.Position.Epoch
+	}
+	r.store(pack(fields{offset: s.Offset, index: t.index, epoch: epoch, time: t.time, id: s.Key.QueueID, pending: pending}))
+	if !planted.Is(planted.ActUnheard) {
+		t.lastAct = t.index
+	}
 	t.note(ch, r, &s.Key, st)
 	return offset.Verdict{Code: offset.CodeOK, State: t.state(r, &s.Key)}
 }

@@ -1,6 +1,9 @@
 package table
 
-import "github.com/tidemark-mq/tidemark/offset"
+import (
+	"github.com/tidemark-mq/tidemark/internal/planted"
+	"github.com/tidemark-mq/tidemark/offset"
+)
 
 // swap ends a replace: what is staged takes the place of what is there, all in
 // this entry, without a look at any key.
@@ -9,7 +12,7 @@ func (w *work) swap() offset.ActResult {
 	if imp.staged == nil || imp.status.Next < imp.status.Chunks {
 		return w.rec.Result
 	}
-	if t.lastAct > w.a.Base || w.a.Claim > 0 && t.lostReplace(w.a.Claim, imp.status.Group) {
+	if t.lastAct > w.a.Base && !planted.Is(planted.SwapOverAct) || w.a.Claim > 0 && t.lostReplace(w.a.Claim, imp.status.Group) {
 		return offset.ActResult{Code: offset.CodeSuperseded, Index: t.index, Next: imp.status.Next}
 	}
 	w.describeSwap()

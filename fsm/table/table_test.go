@@ -60,21 +60,21 @@ func TestOldRequestsChangeNothing(t *testing.T) {
 				for _, v := range a.verdicts {
 					ok = ok && v.Code == offset.CodeOK
 				}
-				if ok && (o.commits != nil || o.act != nil && p.find(o.act.ID) != nil && p.find(o.act.ID).res.Done) {
+				if ok && (o.commits != nil || o.act != nil && p.Remembers(o.act.ID)) {
 					done = append(done, o)
 				}
 			})})
 		}
-		rows := fmt.Sprint(p.rows(func(offset.KeyedState) bool { return true }), p.floors, p.floorAll, p.claims, p.lastAct)
+		rows := fmt.Sprint(p.rows(func(offset.KeyedState) bool { return true }), p.Floors, p.FloorAll, p.Claims, p.LastAct)
 		g.Shuffle(len(done), func(a, b int) { done[a], done[b] = done[b], done[a] })
 		for _, o := range done {
 			g.index++
-			p.begin(g.index, 0)
+			p.Begin(g.index, 0)
 			p.apply(o)
 			tab = replay(tab, []logEntry{{index: g.index, ops: []op{o}}})
 		}
 		checkAgainst(t, tab.Root(), p)
-		if now := fmt.Sprint(p.rows(func(offset.KeyedState) bool { return true }), p.floors, p.floorAll, p.claims, p.lastAct); now != rows {
+		if now := fmt.Sprint(p.rows(func(offset.KeyedState) bool { return true }), p.Floors, p.FloorAll, p.Claims, p.LastAct); now != rows {
 			t.Fatalf("seed %d:\n now %s\n was %s", seed+i, now, rows)
 		}
 	}

@@ -76,7 +76,7 @@ func TestNodesSplitInTheMiddleOfABatch(t *testing.T) {
 		p := newPlain(testCluster, stepQueues)
 		for i := range uint64(60) {
 			tab.Begin(i+1, 5)
-			p.begin(i+1, 5)
+			p.Begin(i+1, 5)
 			for j := range 4 {
 				a := &offset.Act{ID: offset.ActID{1, byte(i), byte(j)}, Base: i, Cluster: testCluster, Reset: &offset.Reset{}}
 				from := r.Int32N(6000)

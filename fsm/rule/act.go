@@ -1,16 +1,17 @@
-package table
+package rule
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
 // scan lists the keys that an act goes through, in its order, behind its cursor.
-func (p *plain) scan(rec *plainAct, in func(offset.Key) bool, order func(a, b offset.Key) int) []offset.Key {
+func (p *State) scan(rec *record, in func(offset.Key) bool, order func(a, b offset.Key) int) []offset.Key {
 	var out []offset.Key
-	for k := range p.keys {
+	for k := range p.Keys {
 		if in(k) && (rec.cursor == nil || order(k, *rec.cursor) > 0) {
 			out = append(out, k)
 		}
@@ -23,7 +24,7 @@ func byBrokerFirst(a, b offset.Key) int {
 	return cmp.Or(cmp.Compare(a.Broker, b.Broker), cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.QueueID, b.QueueID))
 }
 
-func (p *plain) remove(a *offset.Act, rec *plainAct) bool {
+func (p *State) remove(a *offset.Act, rec *record) bool {
 	s := a.Remove.Scope
 	order := byBrokerFirst
 	if s.Group == "" {
@@ -33,8 +34,8 @@ func (p *plain) remove(a *offset.Act, rec *plainAct) bool {
 		return (s.Group == "" || k.Group == s.Group) && (s.Topic == "" || k.Topic == s.Topic) &&
 			(s.Group == "" || !s.HasBroker || k.Broker == s.Broker) && (!s.HasQueue || k.QueueID == s.QueueID)
 	}
-	left, did, done := p.bounds.Step, false, true
-	floor := p.floor(s.Group, s.Topic)
+	left, did, done := p.Bounds.Step, false, true
+	floor := p.Floor(s.Group, s.Topic)
 	passed := "" // a pair of another broker counts one, once
 	for _, k := range p.scan(rec, in, order) {
 		if s.Group == "" && s.HasBroker && k.Broker != s.Broker {
@@ -46,7 +47,7 @@ func (p *plain) remove(a *offset.Act, rec *plainAct) bool {
 				passed = pair
 				left--
 			}
-			rec.cursor = &offset.Key{Group: k.Group, MessageQueue: offset.MessageQueue{Topic: k.Topic, Broker: k.Broker, QueueID: maxID}}
+			rec.cursor = &offset.Key{Group: k.Group, MessageQueue: offset.MessageQueue{Topic: k.Topic, Broker: k.Broker, QueueID: math.MaxInt32}}
 			continue
 		}
 		if left <= 0 {
@@ -56,7 +57,7 @@ func (p *plain) remove(a *offset.Act, rec *plainAct) bool {
 		left--
 		rec.cursor, rec.seen = &k, true
 		if !p.spare(a, rec, k, true) {
-			delete(p.keys, k)
+			delete(p.Keys, k)
 			p.did(rec)
 			did = true
 		}
@@ -65,7 +66,7 @@ func (p *plain) remove(a *offset.Act, rec *plainAct) bool {
 	case !did && done && !rec.seen && floor > a.Base:
 		rec.res.Code = offset.CodeSuperseded
 	case did || done && !rec.seen:
-		p.lastAct = p.index
+		p.LastAct = p.Index
 		if s.Group == "" {
 			p.moveFloor(true, s.Topic)
 		} else {
@@ -78,12 +79,12 @@ func (p *plain) remove(a *offset.Act, rec *plainAct) bool {
 	return done
 }
 
-func (p *plain) clone(a *offset.Act, rec *plainAct) bool {
+func (p *State) clone(a *offset.Act, rec *record) bool {
 	c := a.Clone
 	in := func(k offset.Key) bool {
 		return k.Group == c.From && (c.Topic == "" || k.Topic == c.Topic) && (!c.HasBroker || k.Broker == c.Broker)
 	}
-	left := p.bounds.Step
+	left := p.Bounds.Step
 	for _, k := range p.scan(rec, in, byBrokerFirst) {
 		if left == 0 {
 			return false
@@ -93,7 +94,7 @@ func (p *plain) clone(a *offset.Act, rec *plainAct) bool {
 		to := k
 		to.Group = c.To
 		if !p.spare(a, rec, to, true) {
-			p.write(to, p.keys[k].Offset, false)
+			p.write(to, p.Keys[k].Offset, false)
 			p.did(rec)
 		}
 	}
@@ -104,16 +105,16 @@ func (p *plain) clone(a *offset.Act, rec *plainAct) bool {
 	return true
 }
 
-func (p *plain) expire(a *offset.Act, rec *plainAct) bool {
-	left := p.bounds.Step
+func (p *State) expire(a *offset.Act, rec *record) bool {
+	left := p.Bounds.Step
 	for rec.item < len(a.Expire.Groups) {
 		if left <= 0 {
 			return false
 		}
 		left -= expireGroup
 		g := a.Expire.Groups[rec.item]
-		list := p.scan(&plainAct{}, func(k offset.Key) bool { return k.Group == g.Group }, byBrokerFirst)
-		if slices.ContainsFunc(list, func(k offset.Key) bool { return p.keys[k].Index > g.Seen }) {
+		list := p.scan(&record{}, func(k offset.Key) bool { return k.Group == g.Group }, byBrokerFirst)
+		if slices.ContainsFunc(list, func(k offset.Key) bool { return p.Keys[k].Index > g.Seen }) {
 			p.keep(rec, offset.Key{Group: g.Group})
 			list = nil
 		}
@@ -131,7 +132,7 @@ func (p *plain) expire(a *offset.Act, rec *plainAct) bool {
 			left--
 			rec.cursor = &k
 			if !p.spare(a, rec, k, false) {
-				delete(p.keys, k)
+				delete(p.Keys, k)
 				p.did(rec)
 				did = true
 			}
@@ -145,15 +146,15 @@ func (p *plain) expire(a *offset.Act, rec *plainAct) bool {
 }
 
 // lost looks at the keys that are there, and at what the act names.
-func (p *plain) lost(a *offset.Act) bool {
+func (p *State) lost(a *offset.Act) bool {
 	if a.Claim == 0 {
 		return false
 	}
 	newer := func(byBroker bool, name string) bool {
-		return slices.ContainsFunc(p.claims, func(c Claim) bool { return c.ByBroker == byBroker && c.Name == name && c.Index > a.Claim })
+		return slices.ContainsFunc(p.Claims, func(c offset.Claim) bool { return c.ByBroker == byBroker && c.Name == name && c.Index > a.Claim })
 	}
 	present := func(in func(offset.Key) bool) bool {
-		for k := range p.keys {
+		for k := range p.Keys {
 			if in(k) && p.claim(k.Group, k.Broker) > a.Claim {
 				return true
 			}
