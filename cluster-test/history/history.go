@@ -1,0 +1,81 @@
+// Package history runs a cluster under concurrent clients and faults, records
+// every call and its answer, and checks what was recorded. DESIGN.md says what
+// is checked, and how.
+package history
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/cluster-test/history/arena"
+	"github.com/tidemark-mq/tidemark/cluster-test/history/fault"
+	"github.com/tidemark-mq/tidemark/internal/incluster"
+)
+
+// Config says what is run. The zero value is a cluster of three inside this
+// process under every fault there is, for 20 s, from a seed that is drawn.
+type Config struct {
+	// Seed decides what clients and faults do; 0: drawn. The order of things
+	// still depends on the machine.
+	Seed uint64
+	// Duration is how long clients are at work, the checks apart. Default: 20 s.
+	Duration time.Duration
+	// Nodes is the size of the cluster. Default: 3.
+	Nodes int
+	// Clients is how many clients are at work at once. Default: 12.
+	Clients int
+	// Processes runs tidemarkd, as Start makes it; else members in this process.
+	Processes bool
+	// Start makes the cluster; nil: as Processes says.
+	Start func(tb testing.TB, nodes int) (arena.Arena, error)
+	// Options change the members of a cluster inside this process.
+	Options []incluster.Option
+	// Faults are the kinds of fault; nil: fault.All. None: an empty list.
+	Faults []fault.Fault
+	// Keep is the folder for a history that fails; default: that for temporary files.
+	Keep string
+}
+
+// Report is what a run did.
+type Report struct {
+	Seed uint64
+	// Took is how long clients were at work.
+	Took time.Duration
+	// Calls are operations sent, Answered those with an outcome that is known,
+	// Checked the verdicts and states in their answers that were checked.
+	Calls, Answered, Checked int
+	// Leaders is how often another leader was seen.
+	Leaders int
+	// Faults counts by kind.
+	Faults []Count
+}
+
+// Count is how often a kind of fault was done, and how often its effect was seen.
+type Count struct {
+	Fault          string
+	Injected, Seen int
+}
+
+// Violation is a promise that was broken.
+type Violation struct {
+	// Check names the check that found it.
+	Check string
+	// Text says what was found.
+	Text string
+	// File is the history, to be checked again or drawn by cluster-test/replay.
+	File string
+}
+
+// Error says which promise was broken, and where the history is.
+func (v *Violation) Error() string {
+	return fmt.Sprintf("%s: %s (history: %s)", v.Check, v.Text, v.File)
+}
+
+// Run runs a cluster as c says. It ends at the first violation, with a
+// *Violation as the error; another error means that the run itself failed. All
+// that it started has ended when it returns.
+func Run(tb testing.TB, c Config) (Report, error) {
+	return Report{}, errors.New("not there yet")
+}

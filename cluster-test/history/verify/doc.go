@@ -1,0 +1,2 @@
+// Package verify checks recorded histories.
+package verify

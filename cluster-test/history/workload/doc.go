@@ -1,0 +1,2 @@
+// Package workload is the clients of a history.
+package workload
