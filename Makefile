@@ -14,22 +14,22 @@ FULL      ?=
 PARTS     ?=
 PREFIX    ?= /usr/local
 NODES     ?= 3
-BREAK     ?=
+MISTAKE   ?=
 SCENARIO  ?= .
 
 # Modules of their own, each with its dependencies.
 adapters := $(patsubst %/go.mod,%,$(wildcard adapters/*/go.mod))
 
 tools := .cache/bin
-# A build that breaks its word on purpose, for BREAK=early-ack and BREAK=no-sync.
-ifeq ($(BREAK),)
+# A build that makes a mistake on purpose: internal/planted names them.
+ifeq ($(MISTAKE),)
 bin  := bin
 tags :=
 else
-bin  := bin/break
-tags := -tags tidemark_break
+bin  := bin/mutants
+tags := -tags tidemark_mutants
 endif
-cluster := CLUSTER_BIN=$(CURDIR)/$(bin) TIDEMARK_BREAK=$(BREAK)
+cluster := CLUSTER_BIN=$(CURDIR)/$(bin) TIDEMARK_MISTAKE=$(MISTAKE)
 
 .PHONY: help
 help: ## show the targets
@@ -55,11 +55,11 @@ run: build ## run a cluster of three nodes until Ctrl-C (NODES=5 for five, CLUST
 	@$(cluster) cluster-test/cluster.sh run $(NODES)
 
 .PHONY: demo
-demo: build ## the main proof: commits through kills and restarts, then a reckoning (BREAK=early-ack must fail)
+demo: build ## the main proof: commits through kills and restarts, then a reckoning (MISTAKE=early-ack must fail)
 	@$(cluster) cluster-test/cluster.sh story
 
 .PHONY: traced
-traced: build ## show an fdatasync on a quorum before sampled acknowledgements (BREAK=no-sync must fail)
+traced: build ## show an fdatasync on a quorum before sampled acknowledgements (MISTAKE=no-sync must fail)
 	@$(cluster) cluster-test/traced.sh
 
 .PHONY: failover
@@ -103,7 +103,7 @@ example-kafka: ## show adapters/franzgo/example on a real Kafka broker: a kill, 
 lint: $(tools)/staticcheck ## gofmt, vet, staticcheck, generated code, scripts, builds for macOS and Windows
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not formatted: $$(gofmt -l $$(git ls-files '*.go'))" >&2; exit 1; }
 	@go vet ./...
-	@go vet -tags tidemark_break ./...
+	@go vet -tags tidemark_mutants ./...
 	@GOOS=darwin GOARCH=arm64 go build ./client ./cmd/tidemark
 	@GOOS=windows GOARCH=amd64 go build ./client ./cmd/tidemark
 	@$(tools)/staticcheck ./...

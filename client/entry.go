@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/tidemark-mq/tidemark/internal/planted"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -72,6 +73,9 @@ func (e *entry) take(s offset.KeyState, cluster offset.ClusterID) {
 		e.known = e.value
 		e.settled, e.isSettled = e.value, true
 	}
+	if planted.Is(planted.MinusOneStored) && !s.Exists {
+		e.value, e.has = -1, true
+	}
 }
 
 // step is what is to be said to the store of an entry.
@@ -113,6 +117,9 @@ func (e *entry) unsaid() bool {
 
 // advanced notes that a commit of sent was acknowledged, and what is there now.
 func (e *entry) advanced(sent int64, s offset.KeyState) {
+	if planted.Is(planted.NewestTakenForSent) {
+		sent = e.value
+	}
 	e.settled, e.isSettled = sent, true
 	e.known, e.exists = s.Position.Offset, true
 	if e.isMaybe && e.maybe <= sent {

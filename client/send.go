@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/tidemark-mq/tidemark/internal/planted"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -245,6 +246,11 @@ func (r *run) verdict(it item, v offset.Verdict) {
 	if v.Code == offset.CodeOK {
 		it.entry.advanced(it.value, v.State)
 		r.took(it)
+		return
+	}
+	if planted.Is(planted.EpochFromAnswer) {
+		it.entry.epoch = v.State.Epoch
+		r.fail(it.mq, it.value, offset.ErrBusy)
 		return
 	}
 	r.fence(it, v.Code.Err(), v.State)

@@ -7,8 +7,8 @@
 #   story.sh [ACKNOWLEDGED]   how many acknowledged offsets make a story (100,000)
 #
 # environment: those of cluster.sh (own run folder and ports by default), and
-#   TIDEMARK_BREAK  passed on to the daemons; only a build with the tag
-#                   tidemark_break looks at it (early-ack, no-sync)
+#   TIDEMARK_MISTAKE  passed on to the daemons; only a build with the tag
+#                     tidemark_mutants looks at it (see internal/planted)
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

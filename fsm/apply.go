@@ -1,11 +1,13 @@
 package fsm
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/hashicorp/raft"
 
 	"github.com/tidemark-mq/tidemark/fsm/entry"
+	"github.com/tidemark-mq/tidemark/internal/planted"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -48,6 +50,10 @@ func (f *FSM) StoreConfiguration(index uint64, c raft.Configuration) {
 // command decodes an entry and applies it, or latches.
 func (b *batch) command(i int, l *raft.Log) {
 	e, err := b.decode(l.Data)
+	if err != nil && planted.Is(planted.EntrySkipped) {
+		b.results[i] = &Answers{Index: l.Index}
+		return
+	}
 	if err != nil { // nothing of it is applied: what came before stands
 		b.fsm.fail(l.Index, err)
 		return
@@ -85,21 +91,32 @@ func (b *batch) apply(index uint64, e *entry.Entry) *Answers {
 	b.begin(index, e.Time)
 	a := &Answers{Index: index, Requests: make([]Answer, len(e.Requests))}
 	verdicts := make([]offset.Verdict, 0, verdictsOf(e))
+	if planted.Is(planted.ApplyByMapOrder) {
+		for i := range maps.Collect(slices.All(e.Requests)) {
+			verdicts = b.one(&e.Requests[i], &a.Requests[i], verdicts)
+		}
+		return a
+	}
 	for i := range e.Requests {
-		r := &e.Requests[i]
-		if r.Commits == nil && r.Set == nil {
-			b.request(r, &a.Requests[i])
-			continue
-		}
-		from := len(verdicts)
-		if r.Commits != nil {
-			verdicts = b.table.Commit(r.Commits, verdicts)
-		} else {
-			verdicts = append(verdicts, b.set(r))
-		}
-		a.Requests[i].Verdicts = verdicts[from:len(verdicts):len(verdicts)]
+		verdicts = b.one(&e.Requests[i], &a.Requests[i], verdicts)
 	}
 	return a
+}
+
+// one applies one request, and puts its verdicts behind those of the others.
+func (b *batch) one(r *entry.Request, a *Answer, verdicts []offset.Verdict) []offset.Verdict {
+	from := len(verdicts)
+	switch {
+	case r.Commits != nil:
+		verdicts = b.table.Commit(r.Commits, verdicts)
+	case r.Set != nil:
+		verdicts = append(verdicts, b.set(r))
+	default:
+		b.request(r, a)
+		return verdicts
+	}
+	a.Verdicts = verdicts[from:len(verdicts):len(verdicts)]
+	return verdicts
 }
 
 // verdictsOf is how many verdicts the entry will have.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidemark-mq/tidemark/fsm/entry"
 	"github.com/tidemark-mq/tidemark/fsm/table"
+	"github.com/tidemark-mq/tidemark/internal/planted"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -51,6 +52,9 @@ func newBatch(f *FSM, n int) *batch {
 
 // begin opens an entry.
 func (b *batch) begin(index uint64, timeMS int64) {
+	if planted.Is(planted.ApplyByClock) {
+		timeMS = planted.Clock()
+	}
 	b.index, b.time, b.dirty = index, max(b.time, timeMS), true
 	b.table.Begin(index, timeMS)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/tidemark-mq/tidemark/fsm/table"
+	"github.com/tidemark-mq/tidemark/internal/planted"
 )
 
 // Snapshot captures the published state, which costs no more than a load. It
@@ -43,6 +44,9 @@ func (s *snapshot) Release() { s.root = nil }
 func (f *FSM) Restore(r io.ReadCloser) error {
 	if err := f.Err(); err != nil {
 		return fmt.Errorf("no snapshot is restored into a state machine that has stopped: %w", err)
+	}
+	if planted.Is(planted.RestoreEmpty) {
+		f.table.Store(table.New(f.config.Cluster))
 	}
 	var t *table.Table
 	err := guard(func() (err error) {

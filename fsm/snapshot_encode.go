@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidemark-mq/tidemark/fsm/internal/bin"
 	"github.com/tidemark-mq/tidemark/fsm/table"
+	"github.com/tidemark-mq/tidemark/internal/planted"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -14,6 +15,12 @@ func (s *snapshotWriter) rest(r *table.Rest) error {
 		return err
 	}
 	s.numbers(r.Index, uint64(r.Time), r.LastAct, r.Evicted, r.Base.Index, uint64(r.Base.Time), r.FloorOfAll, r.Queues, r.StagedQueues)
+	if planted.Is(planted.FloorsNotSaved) {
+		r.Floors = nil
+	}
+	if planted.Is(planted.ActsNotSaved) {
+		r.Acts = nil
+	}
 	if err := each(s, blockFloors, r.Floors, s.floor); err != nil {
 		return err
 	}

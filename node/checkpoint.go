@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/tidemark-mq/tidemark/fsm/entry"
+	"github.com/tidemark-mq/tidemark/internal/planted"
 	"github.com/tidemark-mq/tidemark/offset"
 	"github.com/tidemark-mq/tidemark/transport/peer"
 )
@@ -117,7 +118,7 @@ func (r *replica) compare(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case index := <-r.notes.fresh:
-			if closed(r.caughtUp) {
+			if closed(r.caughtUp) && !planted.Is(planted.CheckpointNotCompared) {
 				r.judge(ctx, index)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"github.com/tidemark-mq/tidemark/internal/planted"
 	"github.com/tidemark-mq/tidemark/offset"
 	"github.com/tidemark-mq/tidemark/transport/peer"
 )
@@ -101,6 +102,9 @@ func once[T any](ctx context.Context, r *replica, word time.Duration, here func(
 // undone tells the errors after which the same request may be sent again as if
 // for the first time: it has reached no leader.
 func undone(err error) bool {
+	if planted.Is(planted.ForwardTwice) && errors.Is(err, offset.ErrOutcomeUnknown) {
+		return true
+	}
 	return errors.Is(err, offset.ErrNotLeader) || errors.Is(err, offset.ErrNoLeader) || errors.Is(err, offset.ErrUnreachable)
 }
 

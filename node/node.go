@@ -135,10 +135,9 @@ const raftFolder = "raft"
 
 func (n *Node) openDisk() (*store.Store, error) {
 	id := n.identity.Load()
-	unsafe := brokenOnPurpose().disk(n.config.Unsafe.Store)
 	return store.Open(store.Config{
 		Dir: filepath.Join(n.config.Dir, raftFolder), Member: id.id(), MustExist: id.started(), LogStore: n.config.LogStore,
-		Logger: n.config.Logger.Named("store"), OnWrite: n.counts.wrote, Unsafe: unsafe,
+		Logger: n.config.Logger.Named("store"), OnWrite: n.counts.wrote, Unsafe: n.config.Unsafe.Store,
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"github.com/tidemark-mq/tidemark/internal/planted"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -92,6 +93,8 @@ func proposed(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, raft.ErrNotLeader), errors.Is(err, raft.ErrEnqueueTimeout), errors.Is(err, raft.ErrLeadershipTransferInProgress):
+		return offset.Errorf(offset.ErrNotLeader, "%v", err)
+	case planted.Is(planted.LostLeadershipAsRefusal) && errors.Is(err, raft.ErrLeadershipLost):
 		return offset.Errorf(offset.ErrNotLeader, "%v", err)
 	}
 	return offset.Errorf(offset.ErrOutcomeUnknown, "%v; sending the same again is safe", err)

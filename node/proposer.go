@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidemark-mq/tidemark/fsm"
 	"github.com/tidemark-mq/tidemark/fsm/entry"
+	"github.com/tidemark-mq/tidemark/internal/planted"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -98,12 +99,13 @@ type proposer struct {
 	check   entry.Decoder
 
 	counts *counters
-	broken breaks
 }
 
 func newProposer(c *Config, cluster offset.ClusterID, state *machine, counts *counters) *proposer {
-	broken := brokenOnPurpose()
-	window := broken.window(c.InFlight)
+	window := c.InFlight
+	if planted.Is(planted.EarlyAck) { // who does not wait for answers has no bound to stop at
+		window = 1024
+	}
 	p := &proposer{
 		config: c, cluster: cluster, machine: state, counts: counts,
 		quota:   newQuota(&c.Limits, state),
@@ -113,7 +115,6 @@ func newProposer(c *Config, cluster offset.ClusterID, state *machine, counts *co
 		flights: make(chan *flight, window),
 		end:     make(chan struct{}),
 		landed:  make(chan struct{}, 1),
-		broken:  broken,
 	}
 	p.turn <- struct{}{}
 	for range window {
@@ -182,6 +183,9 @@ func (p *proposer) abandon(o *proposal) (outcome, error) {
 		if closed(p.end) {
 			return outcome{}, offset.Errorf(offset.ErrNotLeader, "this member stopped before the request was proposed")
 		}
+		return outcome{}, errDropped
+	}
+	if planted.Is(planted.DeadlineAsRefusal) {
 		return outcome{}, errDropped
 	}
 	select {
@@ -320,7 +324,9 @@ func (p *proposer) seal() {
 		return
 	}
 	p.counts.proposed(len(parts), len(data))
-	p.broken.earlyAck(parts)
+	if planted.Is(planted.EarlyAck) {
+		p.acknowledge(parts)
+	}
 	p.flying.Add(1)
 	p.flights <- &flight{future: p.apply(data), parts: parts}
 	p.parts = nil

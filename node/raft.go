@@ -8,6 +8,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
+
+	"github.com/tidemark-mq/tidemark/internal/planted"
 )
 
 // raftConfig is what raft is told. Snapshots are ours to trigger (snapshots.go),
@@ -86,7 +88,7 @@ func splitPeerAddress(s raft.ServerAddress) (id, addr string) {
 // term changes the term beside the main loop, which then stores what waits
 // under a term that this member never won.
 func (t *transport) SetHeartbeatHandler(handler func(raft.RPC)) {
-	if t.fastPath {
+	if t.fastPath || planted.Is(planted.FastPathHeartbeats) {
 		t.NetworkTransport.SetHeartbeatHandler(handler)
 	}
 }

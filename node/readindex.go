@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"github.com/tidemark-mq/tidemark/internal/planted"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -113,6 +114,9 @@ func (r *replica) confirmHere(ctx context.Context) (uint64, error) {
 			return 0, offset.Errorf(offset.ErrNotReady, "this member has just been elected and has not applied what came before")
 		}
 		return 0, offset.ErrNotLeader
+	}
+	if planted.Is(planted.ReadUnconfirmed) {
+		return r.machine.Index(), nil
 	}
 	if r.config.Unsafe.LibraryVerify {
 		if err := await(ctx, r.raft.VerifyLeader()); err != nil {

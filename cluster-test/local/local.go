@@ -17,6 +17,7 @@ import (
 
 	"github.com/tidemark-mq/tidemark/client"
 	"github.com/tidemark-mq/tidemark/cluster-test/ask"
+	"github.com/tidemark-mq/tidemark/internal/planted"
 	"github.com/tidemark-mq/tidemark/internal/ports"
 )
 
@@ -38,11 +39,11 @@ func Env(name, value string) Option {
 	return func(c *Cluster) { c.env = append(c.env, name+"="+value) }
 }
 
-// Broken uses a build that breaks its word on purpose ("early-ack", "no-sync").
-func Broken(how string) Option {
+// Planted uses a build that makes this mistake.
+func Planted(m planted.Mistake) Option {
 	return func(c *Cluster) {
-		c.Bin = Binaries(c.TB, "tidemark_break")
-		c.env = append(c.env, "TIDEMARK_BREAK="+how)
+		c.Bin = Binaries(c.TB, "tidemark_mutants")
+		c.env = append(c.env, planted.Variable+"="+m.String())
 	}
 }
 

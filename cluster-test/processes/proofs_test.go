@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidemark-mq/tidemark/cluster-test/effort"
 	"github.com/tidemark-mq/tidemark/cluster-test/local"
+	"github.com/tidemark-mq/tidemark/internal/planted"
 )
 
 // script runs a script of cluster-test to its end.
@@ -36,7 +37,7 @@ func TestStory(t *testing.T) {
 // TestStoryOfABuildThatAcknowledgesEarly must fail, for what was acknowledged
 // and is not there.
 func TestStoryOfABuildThatAcknowledgesEarly(t *testing.T) {
-	c := local.New(t, 3, local.Broken("early-ack"))
+	c := local.New(t, 3, local.Planted(planted.EarlyAck))
 	out, err := script(c, "story.sh", "8000")
 	if err == nil {
 		t.Fatalf("the story ends well though commits are acknowledged before they are anywhere:\n%s", out)
@@ -87,7 +88,7 @@ func TestSyncedBeforeAcknowledged(t *testing.T) {
 // TestTraceOfABuildThatDoesNotSync must fail.
 func TestTraceOfABuildThatDoesNotSync(t *testing.T) {
 	needStrace(t)
-	samples, bad, err := traced(t, local.New(t, 3, local.Broken("no-sync")))
+	samples, bad, err := traced(t, local.New(t, 3, local.Planted(planted.NoSync)))
 	if err == nil || bad == 0 {
 		t.Errorf("%d samples, %d of them not synced: %v; a build that never syncs passes", samples, bad, err)
 	}

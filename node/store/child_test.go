@@ -69,8 +69,8 @@ func (c *child) say(t *testing.T, line string) {
 	}
 }
 
-// breakSync switches syncing off, in a build that can.
-var breakSync func(*Unsafe)
+// plantNoSync leaves syncs out from now on, in a build that can.
+var plantNoSync func()
 
 // runChild does the job and returns the exit code.
 func runChild(job string) int {
@@ -82,7 +82,7 @@ func runChild(job string) int {
 	case "work": // appends, compacts, cuts and snapshots until killed
 	case "save": // writes one snapshot
 	case "append-unsynced": // the same without a sync
-		breakSync(&cfg.Unsafe)
+		plantNoSync()
 	case "append-large": // the same with 128 KiB each, until no file may grow further
 	case "pause": // is inside a write until told
 		cfg.HangAfter = time.Second

@@ -107,8 +107,6 @@ type Unsafe struct {
 	// Fault is called before each change of the disk, with the guard watching.
 	// An error stands for the write's failure, blocking for a disk that hangs.
 	Fault func(op Op) error
-
-	breaks
 }
 
 func (c Config) withDefaults() Config {

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/tidemark-mq/tidemark/internal/planted"
 )
 
 // sliceEntries is how many entries are deleted in one transaction. A slice of
@@ -124,7 +126,7 @@ func (l *log) DeleteRange(lo, hi uint64) error {
 	l.tail.forget(lo, hi)
 	first, last := l.ledger.bounds()
 	switch {
-	case hi >= last && !l.sliced, lo > first && hi < last:
+	case hi >= last && !l.sliced && !planted.Is(planted.SuffixSliced), lo > first && hi < last:
 		return l.deleteAtOnce(OpTruncate, lo, hi)
 	case hi >= last:
 		return l.deleteSliced(OpTruncate, lo, hi)
@@ -149,6 +151,9 @@ func (l *log) deleteSliced(op Op, lo, hi uint64) error {
 
 // sliceEnd returns where a slice that begins at lo ends. It steps over gaps.
 func (l *log) sliceEnd(lo, hi uint64) uint64 {
+	if planted.Is(planted.SuffixSliced) {
+		return lo
+	}
 	if l.segment > 0 { // what costs is the files that go
 		return min(l.ledger.reach(lo, int64(l.segment)), hi)
 	}

@@ -10,6 +10,7 @@ import (
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 	"go.etcd.io/bbolt"
 
+	"github.com/tidemark-mq/tidemark/internal/planted"
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
@@ -224,7 +225,7 @@ func openLog(cfg Config, m marker) (*raftboltdb.BoltStore, error) {
 	err := protected(logPath(cfg.Dir), func() (err error) {
 		db, err = raftboltdb.New(raftboltdb.Options{
 			Path:   logPath(cfg.Dir),
-			NoSync: cfg.Unsafe.noSync(),
+			NoSync: planted.Is(planted.NoSync),
 			BoltOptions: &bbolt.Options{
 				Timeout: lockWait, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, InitialMmapSize: mapBytes,
 			},

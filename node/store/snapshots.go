@@ -9,6 +9,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
+
+	"github.com/tidemark-mq/tidemark/internal/planted"
 )
 
 // snapshots implements raft.SnapshotStore: a folder for each snapshot, written
@@ -122,6 +124,9 @@ func (s *snapshots) Create(version raft.SnapshotVersion, index, term uint64, con
 	}
 	if err := s.checkFits(index, term); err != nil {
 		return nil, err
+	}
+	if planted.Is(planted.SnapshotMissesLast) {
+		index++
 	}
 	_, last := s.log.ledger.bounds()
 	pace := s.cfg.Pace

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
+
+	"github.com/tidemark-mq/tidemark/internal/planted"
 )
 
 // The keys under which raft stores its term and its vote, and ours.
@@ -53,6 +55,9 @@ func (v *stable) Set(key, val []byte) error {
 	v.mu.Unlock()
 	if !held {
 		return fmt.Errorf("could not %s: a candidate without its term", OpVote)
+	}
+	if planted.Is(planted.VoteForgotten) {
+		return nil
 	}
 	return v.put(OpVote, keyVote, encodeVote(term, val))
 }

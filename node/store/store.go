@@ -8,6 +8,8 @@ import (
 
 	"github.com/hashicorp/raft"
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
+
+	"github.com/tidemark-mq/tidemark/internal/planted"
 )
 
 // Store is a member's open data folder. Its methods may be called from any
@@ -31,6 +33,9 @@ type Store struct {
 
 // assemble joins the parts of a store over its open log file.
 func assemble(cfg Config, db *raftboltdb.BoltStore, c *contents) (*Store, error) {
+	if _, last := c.entries.bounds(); planted.Is(planted.TailDropped) {
+		c.entries.remove(last, last)
+	}
 	s := &Store{cfg: cfg, db: db, closed: make(chan struct{}), guard: newGuard(cfg)}
 	s.stable = &stable{
 		db: db, guard: s.guard, split: cfg.Unsafe.SplitVote, hold: cfg.HangAfter, closed: s.closed,

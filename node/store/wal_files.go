@@ -6,14 +6,15 @@ import (
 	"sync"
 
 	"github.com/hashicorp/raft-wal/types"
+
+	"github.com/tidemark-mq/tidemark/internal/planted"
 )
 
 // walFiles are the segments' files, with this store's modes, and with the guard
 // before what the library does in a goroutine of its own, whose errors it only
 // logs. It implements types.VFS.
 type walFiles struct {
-	guard  *guard
-	noSync bool
+	guard *guard
 
 	mu   sync.Mutex
 	last string // the newest file that has been synced, with its name
@@ -97,7 +98,7 @@ type walFile struct {
 
 // Sync implements types.WritableFile.
 func (f *walFile) Sync() error {
-	if !f.files.noSync {
+	if !planted.Is(planted.NoSync) {
 		if err := syncData(f.File); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ type walLog struct {
 
 // openWAL opens the segments of a store; a new one has none yet.
 func openWAL(cfg Config, g *guard, db *raftboltdb.BoltStore, written string) (*walLog, error) {
-	l := &walLog{db: db, files: &walFiles{guard: g, noSync: cfg.Unsafe.noSync()}, written: written}
+	l := &walLog{db: db, files: &walFiles{guard: g}, written: written}
 	err := g.contained(func() (err error) {
 		l.WAL, err = wal.Open(walDir(cfg.Dir),
 			wal.WithMetaStore(&walMeta{db: db, guard: g}),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tidemark-mq/tidemark/internal/planted"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
 )
 
@@ -36,6 +37,9 @@ func (c *Conn) match(m *tidemarkv1.StreamResponse, answered []*call) (list []*ca
 	defer c.mu.Unlock()
 	c.heard = time.Now()
 	for _, r := range m.GetReplies() {
+		if planted.Is(planted.AnswersMixed) {
+			r.Id = c.oldestLocked()
+		}
 		if p, ok := c.open[r.GetId()]; ok && p.sent {
 			delete(c.open, r.GetId())
 			p.reply = r
@@ -48,6 +52,16 @@ func (c *Conn) match(m *tidemarkv1.StreamResponse, answered []*call) (list []*ca
 		answered = append(answered, c.unsentLocked()...)
 	}
 	return answered, c.drainedLocked()
+}
+
+// oldestLocked is the id of the call that was sent first: the mistake AnswersMixed.
+func (c *Conn) oldestLocked() (id uint64) {
+	for n, p := range c.open {
+		if p.sent && (id == 0 || n < id) {
+			id = n
+		}
+	}
+	return id
 }
 
 // unsentLocked takes the calls that were not sent off the connection, refused.

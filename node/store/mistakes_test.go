@@ -1,13 +1,17 @@
-//go:build tidemark_break
+//go:build tidemark_mutants
 
 package store
 
-import "testing"
+import (
+	"testing"
 
-func init() { breakSync = func(u *Unsafe) { u.NoSync = true } }
+	"github.com/tidemark-mq/tidemark/internal/planted"
+)
 
-// TestBrokenSync: the build that must fail its demonstration does not sync.
-func TestBrokenSync(t *testing.T) {
+func init() { plantNoSync = func() { planted.Plant(planted.NoSync) } }
+
+// TestNoSync: with that mistake nothing is synced, so that what is to fail does.
+func TestNoSync(t *testing.T) {
 	counts := syncsBeforeAnswers(t, "append-unsynced")
 	if len(counts) != 20 {
 		t.Fatalf("traced %d appends", len(counts))
