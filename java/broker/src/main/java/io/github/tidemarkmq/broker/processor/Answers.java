@@ -22,9 +22,7 @@ final class Answers {
         switch (decision) {
             case DURABLE:
                 return brokers;
-            case RESET:
-                brokers.setRemark("Offset has been previously reset"); // as ConsumerManageProcessor answers
-                return brokers;
+            case RESET: // a plain broker answers 0 here, for what it has not taken
             case CLOSED:
                 return with(brokers, SYSTEM_BUSY, "not taken: the offset was moved on purpose; read it, and go on");
             case LOWER_AT_SLAVE:
