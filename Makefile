@@ -50,6 +50,14 @@ jar: ## build the jars for RocketMQ's consumers and brokers into bin/ (a JDK and
 	@cp java/consumer/target/tidemark-consumer-*-all.jar bin/tidemark-rocketmq-consumer.jar
 	@cp java/broker/target/tidemark-broker-*-all.jar bin/tidemark-rocketmq-broker.jar
 
+.PHONY: mutants-broker
+mutants-broker: ## show that the proofs against RocketMQ's brokers find known mistakes in the jar, one after another
+	@rm -rf .cache/mutants && mkdir -p .cache/mutants && git ls-files java | tar -c -T - | tar -x -C .cache/mutants
+	@cp -r .cache/mutants/java/broker/src/planted/java .cache/mutants/java/broker/src/main/
+	@.cache/mutants/java/mvn.sh -DskipTests -Dplanted.excluded=none -pl broker -am package
+	@TIDEMARK_MUTANT_JAR=$$(ls $(CURDIR)/.cache/mutants/java/broker/target/tidemark-broker-*-all.jar) \
+		go test -count 1 -timeout 2h -v -run TestBrokerMistakes $(TESTFLAGS) ./interop
+
 .PHONY: run
 run: build ## run a cluster of three nodes until Ctrl-C (NODES=5 for five, CLUSTER_PORT=8411 for other ports)
 	@$(cluster) cluster-test/cluster.sh run $(NODES)

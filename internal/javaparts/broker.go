@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -43,8 +44,8 @@ type Broker struct {
 	// broker's own jars on its class path.
 	Class string
 	Jars  []string
-	// Hosts, if any, are all names that the broker can resolve, with their addresses.
-	Hosts map[string]string
+	// JVM are options of its Java process, behind those that all have.
+	JVM []string
 
 	names *NameServer
 }
@@ -57,10 +58,15 @@ func StartClass(class string, jars ...string) BrokerOption {
 	return func(b *Broker) { b.Class, b.Jars = class, jars }
 }
 
-// Resolve has a broker find a host at an address: a controller, say, that it
-// alone is to be cut off from.
+// Resolve has a broker find a host at an address, and no other host: a
+// controller, say, that it alone is to be cut off from.
 func Resolve(host, address string) BrokerOption {
-	return func(b *Broker) { b.Hosts = map[string]string{host: address} }
+	return func(b *Broker) { b.JVM = append(b.JVM, hostsOption(b.tb, b.dir, host, address)) }
+}
+
+// Property sets a system property of a broker's Java process.
+func Property(name, value string) BrokerOption {
+	return func(b *Broker) { b.JVM = append(b.JVM, "-D"+name+"="+value) }
 }
 
 // StartBroker starts a broker that registers at a name server, and waits until
@@ -101,7 +107,7 @@ func NewBroker(tb testing.TB, v Version, at *NameServer, config map[string]strin
 		maps.Copy(all, b.Config)
 		conf := writeConfig(tb, b.dir, all)
 		path := strings.Join(append([]string{classpath}, b.Jars...), string(os.PathListSeparator))
-		return withHosts(tb, b.dir, b.Hosts, rocketArgs(b.dir, path, "-Xmx512m", b.Class, conf))
+		return append(slices.Clone(b.JVM), rocketArgs(b.dir, path, "-Xmx512m", b.Class, conf)...)
 	}
 	b.ready = func(ctx context.Context) error { return b.registered(ctx, at.Addr) }
 	b.choose = func() {

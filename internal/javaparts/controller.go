@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -32,9 +33,9 @@ func StartController(tb testing.TB, host string) *Controller {
 	tb.Helper()
 	c := &Controller{server: server{tb: tb, name: "controller", dir: tb.TempDir()}}
 	classpath := Classpath(tb, RocketMQ5Set)
-	hosts := make(map[string]string)
+	var jvm []string
 	if host != "" {
-		hosts[host] = "127.0.0.1"
+		jvm = append(jvm, hostsOption(tb, c.dir, host, "127.0.0.1"))
 	}
 	c.args = func() []string {
 		conf := writeConfig(tb, c.dir, map[string]string{
@@ -46,8 +47,8 @@ func StartController(tb testing.TB, host string) *Controller {
 			"bindAddress":                 "127.0.0.1",
 			"scanNotActiveBrokerInterval": "1000", // a master that is gone is noticed soon
 		})
-		args := rocketArgs(c.dir, classpath, "-Xmx256m", "org.apache.rocketmq.controller.ControllerStartup", conf)
-		return withHosts(tb, c.dir, hosts, args)
+		return append(slices.Clone(jvm),
+			rocketArgs(c.dir, classpath, "-Xmx256m", "org.apache.rocketmq.controller.ControllerStartup", conf)...)
 	}
 	c.ready = func(ctx context.Context) error { return connects(ctx, c.Listens) }
 	c.choose = func() {

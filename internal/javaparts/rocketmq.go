@@ -80,22 +80,14 @@ func rocketArgs(dir, classpath, heap, class, conf string) []string {
 	}
 }
 
-// withHosts has a server resolve names by a file of its own instead of the
-// system's: host name to address. None leaves it as it is.
-func withHosts(tb testing.TB, dir string, hosts map[string]string, args []string) []string {
+// hostsOption has a Java process resolve one host by a file of its own, and no other.
+func hostsOption(tb testing.TB, dir, host, address string) string {
 	tb.Helper()
-	if len(hosts) == 0 {
-		return args
-	}
-	var text strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(hosts)) {
-		fmt.Fprintln(&text, hosts[name], name)
-	}
 	path := filepath.Join(dir, "hosts")
-	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(address+" "+host+"\n"), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	return append([]string{"-Djdk.net.hosts.file=" + path}, args...)
+	return "-Djdk.net.hosts.file=" + path
 }
 
 // logback is what 4.9 wants to find under its home. As 5.x does by itself, it

@@ -90,10 +90,16 @@ func (s *Stand) Settings() map[string]string {
 	return map[string]string{"tidemarkEndpoints": strings.Join(s.Cluster.Endpoints(), ",")}
 }
 
-// WithJar starts a broker by our class.
+// WithJar starts a broker by our class. The mistake of the variable
+// TIDEMARK_BROKER_MISTAKE is handed to it; only the jar of make mutants makes it.
 func WithJar(tb testing.TB) javaparts.BrokerOption {
 	tb.Helper()
-	return javaparts.StartClass(startClass, Jar(tb))
+	ours := javaparts.StartClass(startClass, Jar(tb))
+	mistake := javaparts.Property("tidemark.mistake", os.Getenv("TIDEMARK_BROKER_MISTAKE"))
+	return func(b *javaparts.Broker) {
+		ours(b)
+		mistake(b)
+	}
 }
 
 // Jar is the path of our jar: that of the variable TIDEMARK_BROKER_JAR, or what

@@ -1,5 +1,6 @@
 package io.github.tidemarkmq.broker.processor;
 
+import io.github.tidemarkmq.broker.planted.Mistake;
 import io.github.tidemarkmq.broker.version.TaskChannel;
 import io.netty.channel.Channel;
 import io.netty.util.Attribute;
@@ -82,7 +83,8 @@ public final class Lanes extends AbstractExecutorService {
 
     @Override
     public void execute(Runnable task) {
-        ofCaller.get().execute(task);
+        ThreadPoolExecutor lane = Mistake.ORDER_LOST ? lanes[next.getAndIncrement() % LANES] : ofCaller.get();
+        lane.execute(task);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.github.tidemarkmq.broker.processor;
 
 import io.github.tidemarkmq.broker.manager.Caller;
+import io.github.tidemarkmq.broker.planted.Mistake;
 import io.github.tidemarkmq.broker.progress.Key;
 import io.github.tidemarkmq.broker.progress.Log;
 import io.github.tidemarkmq.broker.progress.Progress;
@@ -62,7 +63,7 @@ public final class OffsetRequests extends InFront {
         LateAnswer answer = new LateAnswer(release, ctx.channel(), request);
         Caller caller = Caller.twoWay(client, answer);
         RemotingCommand response = caller.in(() -> brokers.processRequest(ctx, request));
-        if (!caller.handedOn()) {
+        if (!caller.handedOn() || Mistake.ANSWERED_EARLY) {
             return response; // refused by the broker's checks, or nothing to store
         }
         answer.brokersAnswer(response);

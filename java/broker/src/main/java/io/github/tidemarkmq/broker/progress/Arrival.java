@@ -1,5 +1,6 @@
 package io.github.tidemarkmq.broker.progress;
 
+import io.github.tidemarkmq.broker.planted.Mistake;
 import io.github.tidemarkmq.client.ActHeader;
 import io.github.tidemarkmq.client.Cluster;
 import io.github.tidemarkmq.client.Code;
@@ -173,6 +174,9 @@ final class Arrival {
     /** Reads all keys, and what changed meanwhile. */
     private void read(String id, long claim, long since) throws TidemarkException {
         board.update(v -> v.read(id, claim, since));
+        if (Mistake.TABLE_NOT_READ) {
+            return;
+        }
         Meta seen = walk.over(0, (k, s) -> Takeover.adopt(k, s, since, board));
         for (KeyProgress k : walk.notMet()) {
             Takeover.absent(k, board);

@@ -2,6 +2,7 @@ package io.github.tidemarkmq.broker.progress;
 
 import io.github.tidemarkmq.broker.progress.Decided.Decision;
 import io.github.tidemarkmq.broker.progress.KeyProgress.Phase;
+import io.github.tidemarkmq.broker.planted.Mistake;
 import io.github.tidemarkmq.client.KeyState;
 
 /**
@@ -169,7 +170,7 @@ final class Takeover {
 
     private static boolean lost(KeyState s, Board b) {
         View v = b.view;
-        return v.master() && v.claim > 0 && s.claim() > v.claim;
+        return !Mistake.CLAIM_IGNORED && v.master() && v.claim > 0 && s.claim() > v.claim;
     }
 
     /** An own epoch that is the claim: created by a commit that carried it, or, where it was held, removed before. */

@@ -1,6 +1,7 @@
 package io.github.tidemarkmq.broker.reset;
 
 import io.github.tidemarkmq.broker.manager.Resets;
+import io.github.tidemarkmq.broker.planted.Mistake;
 import io.github.tidemarkmq.broker.progress.Commit;
 import io.github.tidemarkmq.broker.progress.Consumers;
 import io.github.tidemarkmq.broker.progress.Key;
@@ -138,7 +139,7 @@ public final class OpenResets implements Consumers, Resets {
             if (commit.origin() == Origin.PULL) {
                 taking.remove();
                 mine.had(commit.offset());
-                return false;
+                return Mistake.RESET_UNDONE && tell(mine, commit.client());
             }
         }
         Move move = moves.get(commit.key());

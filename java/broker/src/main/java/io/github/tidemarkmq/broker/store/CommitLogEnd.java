@@ -1,5 +1,6 @@
 package io.github.tidemarkmq.broker.store;
 
+import io.github.tidemarkmq.broker.planted.Mistake;
 import io.github.tidemarkmq.broker.progress.Log;
 import io.github.tidemarkmq.broker.progress.LogEnd;
 import java.util.Collections;
@@ -86,7 +87,7 @@ public final class CommitLogEnd implements LogEnd {
 
     @Override
     public long durable() {
-        return Math.min(view.flushed(), replicated);
+        return Mistake.LOG_NOT_AWAITED ? end() : Math.min(view.flushed(), replicated);
     }
 
     @Override
