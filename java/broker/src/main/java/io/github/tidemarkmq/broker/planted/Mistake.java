@@ -1,8 +1,8 @@
 package io.github.tidemarkmq.broker.planted;
 
 /**
- * Known mistakes, one of which a build of its own makes where it is told to: then a general proof has to fail. Here each
- * is a constant false, so the compiler leaves its code out; the jar does not hold this class.
+ * Known mistakes, one of which a build of its own makes where it is told to: then a proof has to fail. Here each is a
+ * constant false, so the compiler leaves its code out; the jar does not hold this class.
  */
 public final class Mistake {
     /** A two-way 15 is answered before the cluster has its value. */
