@@ -26,7 +26,7 @@ ifeq ($(MISTAKE),)
 bin  := bin
 tags :=
 else
-bin  := bin/mutants
+bin  := bin/mistaken
 tags := -tags tidemark_mutants
 endif
 cluster := CLUSTER_BIN=$(CURDIR)/$(bin) TIDEMARK_MISTAKE=$(MISTAKE)
@@ -49,6 +49,10 @@ jar: ## build the jars for RocketMQ's consumers and brokers into bin/ (a JDK and
 	@java/mvn.sh -DskipTests package
 	@cp java/consumer/target/tidemark-consumer-*-all.jar bin/tidemark-rocketmq-consumer.jar
 	@cp java/broker/target/tidemark-broker-*-all.jar bin/tidemark-rocketmq-broker.jar
+
+.PHONY: mutants
+mutants: ## make known mistakes on purpose, one after another, and show which general check finds each (MISTAKE=name for one)
+	@go run ./cluster-test/mutants $(MISTAKE)
 
 .PHONY: mutants-broker
 mutants-broker: ## show that the proofs against RocketMQ's brokers find known mistakes in the jar, one after another

@@ -43,9 +43,12 @@ func Env(name, value string) Option {
 func Planted(m planted.Mistake) Option {
 	return func(c *Cluster) {
 		c.Bin = Binaries(c.TB, "tidemark_mutants")
-		c.env = append(c.env, planted.Variable+"="+m.String())
+		Env(planted.Variable, m.String())(c)
 	}
 }
+
+// Programs uses the programs that Build has put into a folder.
+func Programs(dir string) Option { return func(c *Cluster) { c.Bin = dir } }
 
 // New chooses folder and ports of a cluster of n nodes and starts none.
 func New(tb testing.TB, n int, options ...Option) *Cluster {

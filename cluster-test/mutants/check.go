@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/internal/planted"
+)
+
+// check is a general one: tests of one package that know of no mistake.
+type check struct {
+	name string
+	// folder is that of the package, tests chooses from it.
+	folder, tests string
+	// daemons: it runs real processes.
+	daemons bool
+	// limit bounds one run; a check that hangs has found something.
+	limit time.Duration
+}
+
+// checks are in the order in which they are tried: the quick ones first.
+var checks = []check{
+	{name: "model", folder: "internal/model", tests: "^TestTableFollowsTheModel$", limit: time.Minute},
+	{name: "rule", folder: "fsm/table", tests: "^TestHistories$", limit: time.Minute},
+	{name: "replay", folder: "fsm", tests: "^(TestReplayEqualsLive|TestSnapshotAndTailEqualFullReplay|TestPersistBesideApply)$", limit: 2 * time.Minute},
+	{name: "stores", folder: "client", tests: "^(TestStoresUnderFaults|TestConcurrentUse)$", limit: 2 * time.Minute},
+	{name: "suite", folder: "tidemarktest", tests: "^TestRemoteStoreIsAnOffsetStore$", limit: 2 * time.Minute},
+	{name: "story", folder: "cluster-test/mutants", tests: "^TestStory$", daemons: true, limit: 5 * time.Minute},
+	{name: "trace", folder: "cluster-test/mutants", tests: "^TestTrace$", daemons: true, limit: 3 * time.Minute},
+	{name: "history", folder: "cluster-test/mutants", tests: "^TestHistory$", limit: 10 * time.Minute},
+}
+
+// named chooses checks; all without names.
+func named(list []string) (todo []check, err error) {
+	if len(list) == 0 {
+		return checks, nil
+	}
+	for _, c := range checks {
+		for _, n := range list {
+			if c.name == n {
+				todo = append(todo, c)
+			}
+		}
+	}
+	if len(todo) != len(list) {
+		return nil, fmt.Errorf("no such check among %v; there are: %v", list, names(checks))
+	}
+	return todo, nil
+}
+
+func names(list []check) (out []string) {
+	for _, c := range list {
+		out = append(out, c.name)
+	}
+	return out
+}
+
+// sighting is what became of one mistake.
+type sighting struct {
+	mistake planted.Mistake
+	// by is the check that found it; empty: none did.
+	by    string
+	after time.Duration
+	words string
+}
+
+// String is its line of the table.
+func (s sighting) String() string {
+	by := s.by
+	if by == "" {
+		by = "NOTHING"
+	}
+	return fmt.Sprintf("%-28s %-10s %7.1fs  %s", s.mistake, by, s.after.Seconds(), s.words)
+}
+
+// look runs checks with a mistake until one fails.
+func (b *built) look(ctx context.Context, todo []check, m planted.Mistake) sighting {
+	began := time.Now()
+	s := sighting{mistake: m}
+	for _, c := range todo {
+		said, err := b.run(ctx, c, m)
+		if err != nil {
+			s.by, s.words = c.name, words(said, err)
+			break
+		}
+	}
+	s.after = time.Since(began)
+	return s
+}
+
+// run runs one check.
+func (b *built) run(ctx context.Context, c check, m planted.Mistake) (said []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, c.limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, b.tests[c.folder], "-test.run", c.tests, "-test.v", "-test.failfast", "-test.timeout", c.limit.String())
+	cmd.WaitDelay = 20 * time.Second
+	cmd.Dir = filepath.Join(b.root, c.folder)
+	cmd.Env = append(os.Environ(), planted.Variable+"=", programs+"="+b.programs)
+	if m != planted.None {
+		cmd.Env = append(cmd.Env, planted.Variable+"="+m.String())
+	}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err = cmd.Run()
+	if err == nil && !bytes.Contains(out.Bytes(), []byte("--- PASS")) {
+		err = errors.New("no test has run")
+	}
+	return out.Bytes(), err
+}
+
+// telling are the lines that say what a check has found.
+var telling = regexp.MustCompile(`_test\.go:\d+: (.*)|^(?:fatal error|panic): .*`)
+
+// words is the first thing that a failed check says of what it found.
+func words(said []byte, err error) string {
+	for line := range strings.Lines(string(said)) {
+		m := telling.FindStringSubmatch(strings.TrimSpace(line))
+		if m == nil || strings.HasPrefix(m[1], "seed ") {
+			continue
+		}
+		text := strings.Join(strings.Fields(cmp.Or(m[1], m[0])), " ")
+		return text[:min(len(text), 160)]
+	}
+	return err.Error()
+}
