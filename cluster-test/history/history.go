@@ -4,13 +4,15 @@
 package history
 
 import (
-	"errors"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/tidemark-mq/tidemark/cluster-test/history/arena"
 	"github.com/tidemark-mq/tidemark/cluster-test/history/fault"
+	"github.com/tidemark-mq/tidemark/cluster-test/history/verify"
 	"github.com/tidemark-mq/tidemark/internal/incluster"
 )
 
@@ -34,6 +36,11 @@ type Config struct {
 	Options []incluster.Option
 	// Faults are the kinds of fault; nil: fault.All. None: an empty list.
 	Faults []fault.Fault
+	// Round is how long clients work on one cluster, and how long its history may
+	// get before it is checked. Default: 20 s.
+	Round time.Duration
+	// Say is told what happens; nil: nobody.
+	Say func(format string, args ...any)
 	// Keep is the folder for a history that fails; default: that for temporary files.
 	Keep string
 }
@@ -41,14 +48,16 @@ type Config struct {
 // Report is what a run did.
 type Report struct {
 	Seed uint64
-	// Took is how long clients were at work.
-	Took time.Duration
-	// Calls are operations sent, Answered those with an outcome that is known,
-	// Checked the verdicts and states in their answers that were checked.
-	Calls, Answered, Checked int
-	// Leaders is how often another leader was seen.
+	// Took is how long clients were at work, in so many Rounds: each is a cluster of its own.
+	Took   time.Duration
+	Rounds int
+	// Calls are operations sent, Answered those whose answer came.
+	Calls, Answered int
+	// Leaders is how often another leader was seen than before.
 	Leaders int
-	// Faults counts by kind.
+	// Checked is what the checks looked at.
+	Checked verify.Counts
+	// Faults counts by kind, in the order of Config.Faults.
 	Faults []Count
 }
 
@@ -73,9 +82,39 @@ func (v *Violation) Error() string {
 	return fmt.Sprintf("%s: %s (history: %s)", v.Check, v.Text, v.File)
 }
 
-// Run runs a cluster as c says. It ends at the first violation, with a
-// *Violation as the error; another error means that the run itself failed. All
-// that it started has ended when it returns.
-func Run(tb testing.TB, c Config) (Report, error) {
-	return Report{}, errors.New("not there yet")
+func (c Config) withDefaults() Config {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	def(&c.Duration, 20*time.Second)
+	def(&c.Round, 20*time.Second)
+	if c.Seed == 0 {
+		c.Seed = rand.Uint64()
+	}
+	if c.Nodes == 0 {
+		c.Nodes = 3
+	}
+	if c.Clients == 0 {
+		c.Clients = 12
+	}
+	if c.Keep == "" {
+		c.Keep = os.TempDir()
+	}
+	if c.Say == nil {
+		c.Say = func(string, ...any) {}
+	}
+	if c.Faults == nil {
+		c.Faults = fault.All()
+	}
+	if c.Start == nil {
+		c.Start = func(tb testing.TB, n int) (arena.Arena, error) {
+			if c.Processes {
+				return arena.Processes(tb, n), nil
+			}
+			return arena.InProcess(tb, n, c.Options...), nil
+		}
+	}
+	return c
 }

@@ -8,6 +8,7 @@ package arena
 
 import (
 	"context"
+	"time"
 
 	"github.com/tidemark-mq/tidemark/offset"
 	"github.com/tidemark-mq/tidemark/transport/memnet"
@@ -34,8 +35,13 @@ type Arena interface {
 	Pause(name string) error
 	Resume(name string) error
 
+	// Skew sets a node's clock wrong by d. In processes it is ErrCannot.
+	Skew(name string, d time.Duration) error
+
 	// Add starts a further node, which belongs to no cluster yet, and names it.
 	Add() (name string, err error)
+	// API is the address that a node tells clients to reach it at.
+	API(name string) string
 	// Peer is the address of a node's raft port, for AddMember.
 	Peer(name string) string
 	// Wipe removes the data folder of a node that does not run.

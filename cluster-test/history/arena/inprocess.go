@@ -7,7 +7,9 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/tidemark-mq/tidemark/auth"
 	"github.com/tidemark-mq/tidemark/cluster-test/served"
@@ -25,7 +27,8 @@ const Clients = "clients"
 // inProcess is a cluster inside this process, over a network in memory. Its
 // nodes are asked over their API.
 type inProcess struct {
-	c *served.Cluster
+	c     *served.Cluster
+	skews sync.Map // of *atomic.Int64 by name
 
 	mu      sync.Mutex
 	nodes   map[string]*wired // guarded by mu, as is members, which a fault can add to
@@ -36,11 +39,28 @@ type inProcess struct {
 // with the test. options change their configuration.
 func InProcess(tb testing.TB, n int, options ...incluster.Option) Arena {
 	tb.Helper()
-	c := served.Start(tb, n, options...)
-	c.Outside = append(c.Outside, Clients)
-	a := &inProcess{c: c, nodes: map[string]*wired{}, members: slices.Clone(c.Members)}
+	a := &inProcess{nodes: map[string]*wired{}}
+	a.c = served.Start(tb, n, append(options, a.clock)...)
+	a.c.Outside = append(a.c.Outside, Clients)
+	a.members = slices.Clone(a.c.Members)
 	tb.Cleanup(a.hangUp)
 	return a
+}
+
+// clock gives a member a clock that can be set wrong.
+func (a *inProcess) clock(m *incluster.Member) {
+	skew := new(atomic.Int64)
+	m.Config.Clock = func() time.Time { return time.Now().Add(time.Duration(skew.Load())) }
+	a.skews.Store(m.Name, skew)
+}
+
+func (a *inProcess) Skew(name string, d time.Duration) error {
+	skew, ok := a.skews.Load(name)
+	if !ok {
+		return ErrCannot
+	}
+	skew.(*atomic.Int64).Store(int64(d))
+	return nil
 }
 
 func (a *inProcess) hangUp() {
@@ -100,12 +120,14 @@ func (a *inProcess) Pause(string) error  { return ErrCannot }
 func (a *inProcess) Resume(string) error { return ErrCannot }
 
 func (a *inProcess) Add() (string, error) {
-	m := a.c.Add()
+	m := a.c.Add(a.clock)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.members = append(a.members, m)
 	return m.Name, nil
 }
+
+func (a *inProcess) API(name string) string { return a.member(name).Config.AdvertiseAPI }
 
 func (a *inProcess) Peer(name string) string { return a.member(name).Config.AdvertisePeer }
 

@@ -2,6 +2,7 @@ package arena
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"sync"
@@ -40,7 +41,11 @@ func newWired(addr string, dial func(ctx context.Context, addr string) (net.Conn
 	t.DialContext = func(ctx context.Context, _, addr string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
-		return dial(ctx, addr)
+		nc, err := dial(ctx, addr)
+		if err != nil {
+			return nil, &notSent{err}
+		}
+		return nc, nil
 	}
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: time.Second, PingTimeout: time.Second}
 	return &wired{addr: addr, dial: dial, http: &http.Client{Transport: t}}
@@ -73,10 +78,30 @@ func (w *wired) stream(ctx context.Context) (*conn.Conn, error) {
 	defer cancel()
 	cn, err := conn.Dial(ctx, conn.Config{Addr: w.addr, Dialer: w.dial})
 	if err != nil {
-		return nil, err
+		return nil, &notSent{err}
 	}
 	w.conn = cn
 	return cn, nil
+}
+
+// notSent is a call that never was on its way.
+type notSent struct{ cause error }
+
+func (e *notSent) Error() string { return "not sent: " + e.cause.Error() }
+func (e *notSent) Unwrap() error { return offset.ErrUnreachable }
+
+// outcome reads what a call failed with on this side.
+func outcome(err error) error {
+	if e := (*notSent)(nil); errors.As(err, &e) {
+		return e
+	}
+	if e := (*conn.Error)(nil); errors.As(err, &e) {
+		if !e.Sent {
+			return &notSent{e.Cause}
+		}
+		return e
+	}
+	return wire.FromConnectError(err)
 }
 
 func (w *wired) do(ctx context.Context, m *tidemarkv1.Call) (*tidemarkv1.Reply, error) {
@@ -86,7 +111,7 @@ func (w *wired) do(ctx context.Context, m *tidemarkv1.Call) (*tidemarkv1.Reply, 
 	}
 	r, err := cn.Do(ctx, m)
 	if err != nil {
-		return nil, err
+		return nil, outcome(err)
 	}
 	return r, wire.FromError(r.GetError())
 }
@@ -129,7 +154,7 @@ func call[Q, A any, R any](ctx context.Context, send func(context.Context, *conn
 	a, err := send(ctx, connect.NewRequest(q))
 	if err != nil {
 		var none R
-		return none, wire.FromConnectError(err)
+		return none, outcome(err)
 	}
 	return read(a.Msg)
 }

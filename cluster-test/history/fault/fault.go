@@ -33,3 +33,15 @@ type Wound struct {
 	// Heal ends it, and returns once it is ended. nil: it ends by itself.
 	Heal func(ctx context.Context) error
 }
+
+// All are the faults that this package has.
+func All() []Fault {
+	list := append(deaths(), pauses()...)
+	list = append(list, leaderships()...)
+	list = append(list, partitions()...)
+	list = append(list, links()...)
+	return append(list, members()...)
+}
+
+// networked: the network between nodes can be broken.
+func networked(a arena.Arena) bool { return a.Net() != nil }

@@ -1,2 +1,0 @@
-// Package verify checks recorded histories.
-package verify

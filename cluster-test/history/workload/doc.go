@@ -1,2 +1,0 @@
-// Package workload is the clients of a history.
-package workload
