@@ -164,6 +164,8 @@ func (b *batch) request(r *entry.Request, a *Answer) {
 	case r.Checkpoint:
 		a.Digest = b.table.Digest()
 		b.marks = append(b.marks, mark{b.index, a.Digest})
+	default:
+		b.later(r, a)
 	}
 }
 

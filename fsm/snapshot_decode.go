@@ -46,7 +46,7 @@ func (d *blockDecoder) part(kind byte, content []byte) error {
 	case blockMembers:
 		r.Members = list(d, r.Members, offset.MaxMembers, d.member)
 	default:
-		d.Unknown("block of kind %d", kind)
+		d.later(kind)
 	}
 	d.End()
 	return d.Err

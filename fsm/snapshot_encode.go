@@ -35,7 +35,10 @@ func (s *snapshotWriter) rest(r *table.Rest) error {
 			return err
 		}
 	}
-	return each(s, blockMembers, r.Members, s.member)
+	if err := each(s, blockMembers, r.Members, s.member); err != nil {
+		return err
+	}
+	return s.later(r)
 }
 
 // each writes parts of one kind.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"github.com/tidemark-mq/tidemark/fsm/entry"
 	"github.com/tidemark-mq/tidemark/internal/planted"
 	"github.com/tidemark-mq/tidemark/offset"
 	"github.com/tidemark-mq/tidemark/transport/peer"
@@ -183,7 +182,7 @@ func (r *replica) ballots(ctx context.Context, index uint64, own offset.Digest) 
 
 // checkpoint logs a checkpoint, if this member leads.
 func (r *replica) checkpoint(ctx context.Context) (uint64, offset.Digest, error) {
-	got, err := r.proposer.propose(ctx, entry.Request{Checkpoint: true})
+	got, err := r.proposer.propose(ctx, checkpointAt(r.machine.Root().Level()))
 	return got.index, got.answer.Digest, err
 }
 

@@ -27,7 +27,3 @@ const (
 	// MaxMembers is how many members a cluster may have.
 	MaxMembers = 32
 )
-
-// FormatLevel is the highest level of entries and snapshots that this build
-// reads and writes. What a cluster uses is held in its state (DESIGN: Format level).
-const FormatLevel = 1

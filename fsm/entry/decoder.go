@@ -154,7 +154,7 @@ func (d *decoder) request(r *Request, before []Request) {
 		d.flags(first, flagsOfAllOther)
 		r.Checkpoint = true
 	default:
-		d.Unknown("kind %d of request", first&kindMask)
+		d.later(r, first)
 	}
 }
 

@@ -21,6 +21,8 @@ func (b *Builder) encode(r *Request) error {
 		return b.act(r)
 	case r.Member != nil:
 		return b.member(r)
+	case r.Later.asked():
+		return b.later(r)
 	}
 	return b.plain(r)
 }
@@ -30,7 +32,7 @@ func (r *Request) things() int {
 	n := 0
 	for _, set := range [...]bool{
 		r.Commits != nil, r.Set != nil, r.Act != nil, r.Member != nil,
-		r.Forget != "", r.Level != 0, r.Checkpoint,
+		r.Forget != "", r.Level != 0, r.Checkpoint, r.Later.asked(),
 	} {
 		if set {
 			n++

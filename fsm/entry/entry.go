@@ -39,6 +39,8 @@ type Request struct {
 	Level uint8
 	// Checkpoint asks each node to note its digest.
 	Checkpoint bool
+	// Later is what later format levels add.
+	Later Later
 }
 
 // Alone reports whether the request must be the only one of its entry: a

@@ -25,7 +25,7 @@ func NewBuilder(rest *Rest) *Builder {
 	if err := checkRest(rest); err != nil {
 		return &Builder{t: t, rest: rest, err: err}
 	}
-	t.index, t.time, t.lastAct, t.level = rest.Index, rest.Time, rest.LastAct, rest.Level
+	t.index, t.time, t.lastAct, t.level, t.later = rest.Index, rest.Time, rest.LastAct, rest.Level, rest.Later
 	t.live.base = rest.Base
 	t.floors = &floors{all: rest.FloorOfAll, at: map[scope]uint64{}, gen: t.gen, limit: t.floors.limit}
 	for _, f := range rest.Floors {

@@ -15,6 +15,7 @@ type Root struct {
 	time    int64
 	lastAct uint64
 	level   uint8
+	later   Later
 	live    view
 	// staged is what the import under way has staged; imp is nil if there is none.
 	staged   view
@@ -122,6 +123,7 @@ func (r *Root) Digest() offset.Digest {
 		m := &r.members[i]
 		e = e.text(m.ID).text(m.API).u8(m.MaxLevel)
 	}
+	e = r.later.digest(e)
 	h := e.hash()
 	var d offset.Digest
 	binary.BigEndian.PutUint64(d[:8], h.Hi)

@@ -87,6 +87,7 @@ type Rest struct {
 	// Evicted is the newest index of an act that was forgotten.
 	Evicted uint64
 	Level   uint8
+	Later   Later
 	// Base is that of the last replace of all.
 	Base Stamp
 	// FloorOfAll is the floor of every key.

@@ -21,6 +21,7 @@ type Table struct {
 	// lastAct is the index of the last act of any kind that took effect.
 	lastAct uint64
 	level   uint8
+	later   Later
 	// gen is the present generation: what carries it is in no root.
 	gen     uint64
 	live    *space
@@ -148,7 +149,7 @@ func (t *Table) view() *Root {
 		live: t.live.view(), floors: t.floors, claims: t.claims,
 		acts: t.acts.list, evicted: t.acts.evicted, actSum: t.acts.sum,
 		floorAll: t.floors.all, floorSum: t.floors.sum, claimSum: t.claims.sum,
-		members: t.members,
+		members: t.members, later: t.later,
 	}
 	if t.imp != nil {
 		st := t.imp.status
