@@ -1,6 +1,7 @@
 package node
 
 import (
+	"io"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,8 @@ type machine struct {
 	bytes          atomic.Int64
 	// taking is the longest that capturing a snapshot took.
 	taking atomic.Int64
+	// refused is why a snapshot was not restored, nil if none was refused.
+	refused atomic.Pointer[error]
 }
 
 // Apply applies one entry.
@@ -41,6 +44,16 @@ func (m *machine) ApplyBatch(logs []*raft.Log) []any {
 	}
 	m.bytes.Add(int64(n))
 	return answers
+}
+
+// Restore restores a snapshot, and remembers why not: raft tells its caller only
+// that it could not.
+func (m *machine) Restore(r io.ReadCloser) error {
+	err := m.FSM.Restore(r)
+	if err != nil {
+		m.refused.CompareAndSwap(nil, &err)
+	}
+	return err
 }
 
 // Snapshot captures the state and notes how long that kept Apply waiting.

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -98,6 +99,9 @@ func openReplica(n *Node, disk *store.Store) (*replica, error) {
 func startError(err error, m *machine, disk *store.Store) error {
 	if m.Err() != nil {
 		return &Stopped{ExitDamaged, m.Err()}
+	}
+	if why := m.refused.Load(); why != nil && errors.Is(*why, offset.ErrLevel) {
+		return &Stopped{ExitDamaged, fmt.Errorf("%w; nothing was changed, start a newer version of tidemarkd here", *why)}
 	}
 	if damage := disk.Damage(); damage != nil {
 		return &Stopped{ExitDamaged, damage}
