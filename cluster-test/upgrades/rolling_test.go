@@ -93,12 +93,7 @@ func (r *roller) refused(members ...string) {
 // snapshot and a restart as well.
 func (r *roller) raised() {
 	r.t.Helper()
-	var got local.Result
-	ask.Until(r.t, "the level is raised once all members have announced what they read", func() bool {
-		got = r.Tidemark("cluster", "raise-level", "2", "--execute")
-		return got.Code != 4
-	})
-	got.Want(r.t, 0, "", "")
+	raise(r.t, r.Cluster)
 	r.load.More(2)
 	leader := r.Leader()
 	for _, n := range r.Names() {
@@ -109,6 +104,17 @@ func (r *roller) raised() {
 	r.Sh("start", leader)
 	r.Sh("ready")
 	r.load.More(2)
+}
+
+// raise raises the level, once all members have announced what they read.
+func raise(t *testing.T, c *local.Cluster) {
+	t.Helper()
+	var got local.Result
+	ask.Until(t, "all members have announced that they read level 2", func() bool {
+		got = c.Tidemark("cluster", "raise-level", "2", "--execute")
+		return got.Code != 4
+	})
+	got.Want(t, 0, "", "")
 }
 
 // noWayBack starts a node with the build of before, which says why it will not,
