@@ -103,14 +103,16 @@ func (r *replica) newest() (index, bytes uint64, err error) {
 	return list[0].Index, uint64(list[0].Size), nil
 }
 
-// setTrailing turns the budget of bytes into raft's count of entries. While
-// members disagree nothing is cut at all.
+// setTrailing turns the budget of bytes into raft's count of entries. A log that
+// is within it stays whole, with what is written meanwhile. While members
+// disagree nothing is cut at all.
 func (r *replica) setTrailing() error {
 	r.reloading.Lock()
 	defer r.reloading.Unlock()
 	c := r.raft.ReloadableConfig()
-	c.TrailingLogs = r.disk.EntriesWithin(int64(max(r.config.Snapshots.TrailingBytes, 2*r.cutting.during.Load())))
-	if r.alarm.Load() {
+	budget := int64(max(r.config.Snapshots.TrailingBytes, 2*r.cutting.during.Load()))
+	c.TrailingLogs = r.disk.EntriesWithin(budget)
+	if r.alarm.Load() || r.disk.LogBytes() <= budget {
 		c.TrailingLogs = 1 << 62
 	}
 	return r.raft.ReloadConfig(c)
