@@ -39,6 +39,9 @@ type Config struct {
 	// Round is how long clients work on one cluster, and how long its history may
 	// get before it is checked. Default: 20 s.
 	Round time.Duration
+	// Times is how often the effect of each kind is to be seen: the run goes on
+	// beyond Duration for that, by one further Round at most. Default: 0.
+	Times int
 	// Say is told what happens; nil: nobody.
 	Say func(format string, args ...any)
 	// Keep is the folder for a history that fails; default: that for temporary files.

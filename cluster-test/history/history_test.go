@@ -1,19 +1,77 @@
 package history
 
 import (
+	"os"
+	"strconv"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/tidemark-mq/tidemark/cluster-test/effort"
+	"github.com/tidemark-mq/tidemark/cluster-test/history/fault"
+	"github.com/tidemark-mq/tidemark/cluster-test/local"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { local.Main(m) }
 
-// TestShort is a short round without and one with faults, inside this process.
-func TestShort(t *testing.T) {
-	r, err := Run(t, Config{Duration: 10 * time.Second, Say: t.Logf})
-	t.Logf("%+v", r)
+// run runs, prints the closing table, and fails the test for whatever is found.
+func run(t *testing.T, c Config) {
+	t.Helper()
+	c.Say, c.Times = t.Logf, 1
+	c.Seed, _ = strconv.ParseUint(os.Getenv("SEED"), 10, 64)
+	r, err := Run(t, c)
+	t.Logf("\n%s", r)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, f := range r.Faults {
+		if f.Injected > 0 && f.Seen == 0 {
+			t.Errorf("%s was done %d times, and its effect never seen", f.Fault, f.Injected)
+		}
+	}
+	if r.Checked.Operations == 0 || r.Checked.Entries == 0 {
+		t.Errorf("nothing was checked: %+v", r.Checked)
+	}
+}
+
+// TestHistories has each kind of fault seen once under load, inside this process.
+func TestHistories(t *testing.T) {
+	run(t, Config{Duration: effort.Of(time.Second, time.Minute), Round: 90 * time.Second, Clients: 6})
+}
+
+// TestHistoriesOfProcesses is the same on processes, with those faults that can
+// be done to them.
+func TestHistoriesOfProcesses(t *testing.T) {
+	run(t, Config{Duration: effort.Of(time.Second, time.Minute), Round: 90 * time.Second, Clients: 6, Processes: true})
+}
+
+// TestSoak is make soak: half of DURATION inside this process, half on processes,
+// each kind of fault seen at least five times.
+func TestSoak(t *testing.T) {
+	d, err := time.ParseDuration(os.Getenv("DURATION"))
+	if err != nil {
+		t.Skip("only with a DURATION: make soak DURATION=30m")
+	}
+	seed, _ := strconv.ParseUint(os.Getenv("SEED"), 10, 64)
+	for _, processes := range []bool{false, true} {
+		c := Config{Seed: seed, Duration: d / 2, Processes: processes, Times: 5, Clients: 16, Say: t.Logf, Keep: os.Getenv("KEEP")}
+		r, err := Run(t, c)
+		t.Logf("processes: %v\n%s", processes, r)
+		if err != nil {
+			t.Fatalf("%v\nshow it: go run ./cluster-test/replay FILE", err)
+		}
+	}
+}
+
+// TestFaultsHaveNames: they are counted under them.
+func TestFaultsHaveNames(t *testing.T) {
+	seen := map[string]bool{}
+	for _, f := range fault.All() {
+		if f.Name == "" || seen[f.Name] {
+			t.Errorf("%q is empty, or there twice", f.Name)
+		}
+		seen[f.Name] = true
+	}
+	if len(seen) < 20 {
+		t.Errorf("%d kinds of fault", len(seen))
 	}
 }

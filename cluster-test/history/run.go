@@ -39,9 +39,9 @@ func Run(tb testing.TB, c Config) (Report, error) {
 	}
 	r := rand.New(rand.NewPCG(c.Seed, 0))
 	deck := &deck{r: r}
-	for report.Took < c.Duration {
+	for report.Took < c.Duration || report.Took < c.Duration+c.Round && !report.seen(deck.kinds, c.Times) {
 		x := &round{config: c, report: &report, r: r, deck: deck, number: report.Rounds}
-		x.length = min(c.Round, c.Duration-report.Took)
+		x.length = min(c.Round, max(0, c.Duration-report.Took))
 		if err := inside(tb, x.run); err != nil {
 			return report, err
 		}
@@ -77,7 +77,7 @@ func (x *round) run(tb testing.TB) (err error) {
 		Seed: x.r.Uint64(), Clients: x.config.Clients, Generation: 60 * int64(x.config.Clients), Patience: patience,
 	})
 	began := time.Now()
-	err = x.faults(began.Add(x.length))
+	err = x.faults(began)
 	x.report.Took += time.Since(began)
 	x.load.Stop()
 	x.report.Leaders += seen.end()
@@ -98,6 +98,16 @@ func (x *round) run(tb testing.TB) (err error) {
 	return nil
 }
 
+// seen tells whether the effect of each of these kinds was seen so often.
+func (r *Report) seen(kinds []int, times int) bool {
+	for _, i := range kinds {
+		if r.Faults[i].Seen < times {
+			return false
+		}
+	}
+	return true
+}
+
 func (r *Report) add(c verify.Counts) {
 	r.Checked.Entries += c.Entries
 	r.Checked.Answers += c.Answers
@@ -107,9 +117,11 @@ func (r *Report) add(c verify.Counts) {
 }
 
 // faults breaks the cluster and heals it, until the time is up.
-func (x *round) faults(until time.Time) error {
+func (x *round) faults(began time.Time) error {
 	kinds := x.deck.fill(x.arena, x.config.Faults)
-	for time.Now().Before(until) {
+	until := began.Add(x.length)
+	last := x.report.Took+x.length >= x.config.Duration
+	for time.Now().Before(until) || last && time.Since(began) < x.config.Round && !x.report.seen(kinds, x.config.Times) {
 		if len(kinds) == 0 {
 			time.Sleep(min(100*time.Millisecond, time.Until(until))) // nothing to do but to let clients work
 			continue

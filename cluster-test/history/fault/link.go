@@ -2,8 +2,10 @@ package fault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"time"
 
 	"github.com/tidemark-mq/tidemark/cluster-test/history/arena"
@@ -62,11 +64,13 @@ func resets(ctx context.Context, a arena.Arena, r *rand.Rand) (*Wound, error) {
 	if err != nil {
 		return nil, err
 	}
-	before := a.Net().Conns()
+	probe, err := a.Net().Host(leader).Dial(ctx, a.Peer(others[0]))
+	if err != nil {
+		return nil, err
+	}
 	for _, o := range others {
 		a.Net().Reset(leader, o)
 	}
-	after := a.Net().Conns()
 	for _, o := range others {
 		a.Net().Lossy(leader, o, 0.05)
 		a.Net().Lossy(o, leader, 0.05)
@@ -74,10 +78,13 @@ func resets(ctx context.Context, a arena.Arena, r *rand.Rand) (*Wound, error) {
 	return &Wound{
 		On: leader,
 		Effect: func(context.Context) (string, error) {
-			if after >= before {
-				return "", fmt.Errorf("there were %d connections before, and %d after", before, after)
+			defer probe.Close()
+			_ = probe.SetReadDeadline(time.Now().Add(glance))
+			_, err := probe.Read(make([]byte, 1))
+			if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+				return "", fmt.Errorf("a connection that was open before still is: %v", err)
 			}
-			return fmt.Sprintf("%d of %d connections reset", before-after, before), nil
+			return fmt.Sprintf("a connection between them: %v", err), nil
 		},
 		Heal: func(context.Context) error {
 			for _, o := range others {

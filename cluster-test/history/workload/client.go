@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"math/rand/v2"
+	"time"
 
 	"github.com/tidemark-mq/tidemark/cluster-test/history/record"
 	"github.com/tidemark-mq/tidemark/offset"
@@ -40,6 +41,10 @@ func (c *client) run(ctx context.Context) {
 		c.next(ctx)
 	}
 }
+
+// breathe is what a client does after a call that came to nothing: where nobody
+// is there it does not spin.
+const breathe = 10 * time.Millisecond
 
 // next does one thing, out of all there are.
 func (c *client) next(ctx context.Context) {
@@ -115,6 +120,8 @@ func (c *client) send(ctx context.Context, o *record.Op) *record.Op {
 	if err != nil {
 		o.Code, o.Error = offset.CodeOf(err), err.Error()
 		o.Verdicts, o.Result, o.States, o.Page = nil, nil, nil, nil
+		c.leader = ""
+		time.Sleep(breathe)
 	} else {
 		c.load.answered.Add(1)
 		c.learn(o)

@@ -25,7 +25,7 @@ type Config struct {
 	Seed uint64
 	// Clients is how many there are, each with one call under way.
 	Clients int
-	// Generation is how many calls are made on the keys of one generation.
+	// Generation is how many calls are answered on the keys of one generation.
 	Generation int64
 	// Patience bounds one call.
 	Patience time.Duration
@@ -67,7 +67,7 @@ func (l *Load) Calls() int64 { return l.calls.Load() }
 func (l *Load) Answered() int64 { return l.answered.Load() }
 
 // generation is the number of the generation of now.
-func (l *Load) generation() int64 { return l.calls.Load() / l.config.Generation }
+func (l *Load) generation() int64 { return l.answered.Load() / l.config.Generation }
 
 // value draws an offset near a height, which nobody has drawn before.
 func (l *Load) value(height int64) int64 {
