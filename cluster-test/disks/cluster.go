@@ -1,0 +1,107 @@
+//go:build linux
+
+// Package disks runs clusters of real processes whose data folders lie on disks
+// that can be slow, hang, fail, be full, lose power or be damaged (package
+// disk), and shows what the nodes make of it. The faults are values too, for
+// runs that mix them with others.
+package disks
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/cluster-test/ask"
+	"github.com/tidemark-mq/tidemark/cluster-test/disks/disk"
+	"github.com/tidemark-mq/tidemark/cluster-test/local"
+)
+
+// diskBytes is the size of each node's disk; it is memory, as far as it is used.
+const diskBytes = 256 << 20
+
+// wrapper notes the exit code of a node, which cluster.sh does not wait for.
+const wrapper = `#!/usr/bin/env bash
+rm -f "$CLUSTER_RUN/$1/code"
+"${@:2}"
+echo $? >"$CLUSTER_RUN/$1/code.new"
+mv "$CLUSTER_RUN/$1/code.new" "$CLUSTER_RUN/$1/code"
+`
+
+// Put is an option that puts each node's data folder on a disk of its own and
+// adds these to disks by the names of the nodes.
+func Put(disks map[string]*disk.Disk) local.Option {
+	return func(c *local.Cluster) {
+		for _, n := range c.Names() {
+			dir := filepath.Join(c.Run, n, "data")
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				c.TB.Fatal(err)
+			}
+			disks[n] = disk.Mount(c.TB, dir, diskBytes)
+		}
+		wrap := filepath.Join(c.Run, "wrap.sh")
+		if err := os.WriteFile(wrap, []byte(wrapper), 0o700); err != nil {
+			c.TB.Fatal(err)
+		}
+		local.Env("CLUSTER_WRAP", wrap+" %n")(c)
+	}
+}
+
+// Cluster is a cluster on disks.
+type Cluster struct {
+	*local.Cluster
+	Disks map[string]*disk.Disk
+}
+
+// Start starts a cluster of n nodes on disks.
+func Start(tb testing.TB, n int, options ...local.Option) *Cluster {
+	tb.Helper()
+	c := &Cluster{Disks: map[string]*disk.Disk{}}
+	c.Cluster = local.Start(tb, n, append(options, Put(c.Disks))...)
+	return c
+}
+
+// Ended waits until a node has ended, and returns its exit code. A process that
+// waits for a hanging disk ends when that is over.
+func (c *Cluster) Ended(name string) int {
+	c.TB.Helper()
+	code := -1
+	ask.Until(c.TB, name+" has ended", func() bool {
+		b, err := os.ReadFile(filepath.Join(c.Run, name, "code"))
+		if err != nil {
+			return false
+		}
+		code, err = strconv.Atoi(strings.TrimSpace(string(b)))
+		return err == nil
+	})
+	return code
+}
+
+// Deaf waits until a node takes no connection any more on either port.
+func (c *Cluster) Deaf(name string) {
+	c.TB.Helper()
+	for _, addr := range []string{c.API(name), c.Peer(name)} {
+		ask.Until(c.TB, fmt.Sprintf("%s does not listen on %s", name, addr), func() bool {
+			conn, err := net.DialTimeout("tcp", addr, time.Second)
+			if err == nil {
+				_ = conn.Close() // only looked at
+			}
+			return err != nil
+		})
+	}
+}
+
+// Serves waits until nodes serve; none: all.
+func (c *Cluster) Serves(names ...string) {
+	c.TB.Helper()
+	for _, n := range c.Nodes(names...) {
+		ask.Until(c.TB, n.Name+" serves", func() bool {
+			status, _, err := n.Page(ask.Within(c.TB, time.Second), "/readyz")
+			return err == nil && status == 200
+		})
+	}
+}

@@ -1,0 +1,11 @@
+//go:build linux
+
+package disks
+
+import (
+	"testing"
+
+	"github.com/tidemark-mq/tidemark/cluster-test/local"
+)
+
+func TestMain(m *testing.M) { local.Main(m) }
