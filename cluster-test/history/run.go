@@ -128,10 +128,12 @@ func (x *round) faults(began time.Time) error {
 		}
 		f := x.deck.draw()
 		var second *int
-		if n := x.deck.draw(); x.r.IntN(4) == 0 && n != f {
-			second = &n
-		} else {
-			x.deck.back(n)
+		if x.r.IntN(4) == 0 && !x.config.Faults[f].Alone {
+			if n := x.deck.draw(); n != f && !x.config.Faults[n].Alone {
+				second = &n
+			} else {
+				x.deck.back(n)
+			}
 		}
 		if err := x.hurt(f, second); err != nil {
 			return err

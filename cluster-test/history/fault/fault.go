@@ -16,6 +16,8 @@ type Fault struct {
 	Name string
 	// Needs tells whether it can be done there; nil: everywhere.
 	Needs func(a arena.Arena) bool
+	// Alone: it is not done beside another, since it can't come to its end then.
+	Alone bool
 	// Inject draws a victim from r and does it. An error means that nothing is
 	// left to heal, such as where there was no leader to break.
 	Inject func(ctx context.Context, a arena.Arena, r *rand.Rand) (*Wound, error)

@@ -14,8 +14,8 @@ import (
 // members are changes of who belongs to the cluster.
 func members() []Fault {
 	return []Fault{
-		{Name: "a member is lost and replaced", Needs: networked, Inject: replaced},
-		{Name: "a member is added, promoted and removed", Inject: passing},
+		{Name: "a member is lost and replaced", Needs: networked, Alone: true, Inject: replaced},
+		{Name: "a member is added, promoted and removed", Alone: true, Inject: passing},
 	}
 }
 
