@@ -2,6 +2,7 @@ package node
 
 import (
 	"errors"
+	"syscall"
 
 	"github.com/tidemark-mq/tidemark/node/store"
 	"github.com/tidemark-mq/tidemark/offset"
@@ -55,6 +56,10 @@ func ExitCode(err error) int {
 		return failure.Cause.ExitCode()
 	case errors.As(err, &locked):
 		return ExitLocked
+	case errors.Is(err, syscall.EIO):
+		return store.CauseIO.ExitCode()
+	case errors.Is(err, syscall.ENOSPC):
+		return store.CauseDiskFull.ExitCode()
 	case errors.Is(err, offset.ErrDamaged), errors.Is(err, offset.ErrForeignCluster), errors.Is(err, offset.ErrLevel):
 		return ExitDamaged
 	case errors.Is(err, offset.ErrInvalid):

@@ -3,6 +3,8 @@ package node
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"syscall"
 	"testing"
 
 	"github.com/tidemark-mq/tidemark/node/store"
@@ -21,6 +23,8 @@ func TestExitCodes(t *testing.T) {
 		{&store.Failure{Cause: store.CauseDiskFull, Err: errors.New("full")}, 75},
 		{errors.Join(&store.Failure{Cause: store.CauseHang, Err: errors.New("hangs")}, errors.New("closing")), 76},
 		{&store.LockedError{Dir: "d"}, ExitLocked},
+		{fmt.Errorf("reading the data folder: %w", &fs.PathError{Op: "open", Path: "d", Err: syscall.EIO}), 74},
+		{fmt.Errorf("writing the identity: %w", &fs.PathError{Op: "write", Path: "d", Err: syscall.ENOSPC}), 75},
 		{offset.Errorf(offset.ErrDamaged, "x"), ExitDamaged},
 		{offset.Errorf(offset.ErrForeignCluster, "x"), ExitDamaged},
 		{offset.Errorf(offset.ErrInvalid, "x"), ExitConfig},

@@ -8,6 +8,7 @@ package disks
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -70,15 +71,21 @@ func Start(tb testing.TB, n int, options ...local.Option) *Cluster {
 func (c *Cluster) Ended(name string) int {
 	c.TB.Helper()
 	code := -1
-	ask.Until(c.TB, name+" has ended", func() bool {
-		b, err := os.ReadFile(filepath.Join(c.Run, name, "code"))
-		if err != nil {
-			return false
-		}
-		code, err = strconv.Atoi(strings.TrimSpace(string(b)))
-		return err == nil
+	ask.Until(c.TB, name+" has ended", func() (ok bool) {
+		code, ok = c.code(name)
+		return ok
 	})
 	return code
+}
+
+// code is the exit code of a node that has ended.
+func (c *Cluster) code(name string) (int, bool) {
+	b, err := os.ReadFile(filepath.Join(c.Run, name, "code"))
+	if err != nil {
+		return 0, false
+	}
+	code, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	return code, err == nil
 }
 
 // Deaf waits until a node takes no connection any more on either port.
@@ -105,3 +112,34 @@ func (c *Cluster) Serves(names ...string) {
 		})
 	}
 }
+
+// Off cuts the power of nodes and ends their processes.
+func (c *Cluster) Off(names ...string) {
+	c.TB.Helper()
+	for _, n := range names {
+		c.Disks[n].PowerOff()
+	}
+	for _, n := range names {
+		_ = c.Script("cluster.sh", "kill", n).Run() // it may have ended by itself
+		c.Ended(n)
+	}
+}
+
+// On gives nodes their power back, and starts them. What of the unsynced changes
+// had reached the disk, r decides; nil: none.
+func (c *Cluster) On(r *rand.Rand, names ...string) {
+	c.TB.Helper()
+	for _, n := range names {
+		unsynced, kept, err := c.Disks[n].PowerOn(r)
+		if err != nil {
+			c.TB.Fatal(err)
+		}
+		c.TB.Logf("%s: %d changes were not synced, %d stayed", n, unsynced, kept)
+	}
+	for _, n := range names {
+		c.Try(n)
+	}
+}
+
+// Try starts a node that may end at once.
+func (c *Cluster) Try(name string) { _ = c.Script("cluster.sh", "start", name).Run() }

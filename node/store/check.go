@@ -10,6 +10,8 @@ import (
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"github.com/tidemark-mq/tidemark/offset"
 )
 
 // lockWait is how long the log file's own lock is waited for. Whoever holds the
@@ -59,10 +61,17 @@ func checkFile(path string) (*contents, error) {
 	case info.Size() == 0:
 		return nil, damaged(path, "empty")
 	}
-	db, err := bbolt.Open(path, fileMode, &bbolt.Options{ReadOnly: true, Timeout: lockWait})
+	var db *bbolt.DB
+	err = protected(path, func() (err error) {
+		db, err = bbolt.Open(path, fileMode, &bbolt.Options{ReadOnly: true, Timeout: lockWait})
+		return err
+	})
 	if err != nil {
 		if errors.Is(err, berrors.ErrTimeout) || errors.Is(err, os.ErrPermission) {
 			return nil, fmt.Errorf("opening log file %s: %w", path, err)
+		}
+		if errors.Is(err, offset.ErrDamaged) {
+			return nil, err
 		}
 		return nil, damaged(path, "not readable: %v", err)
 	}

@@ -3,6 +3,8 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -34,7 +36,7 @@ func Open(cfg Config) (*Store, error) {
 		return nil, offset.Errorf(offset.ErrInvalid, "log store %q is none; %s and %s are", cfg.LogStore, LogBoltDB, LogWAL)
 	}
 	if _, err := inspect(cfg); err != nil {
-		return nil, err
+		return nil, unreadOrDamaged(cfg, err)
 	}
 	if err := os.MkdirAll(cfg.Dir, folderMode); err != nil {
 		return nil, fmt.Errorf("making store's folder: %w", err)
@@ -45,10 +47,45 @@ func Open(cfg Config) (*Store, error) {
 	}
 	s, err := openLocked(cfg)
 	if err != nil {
-		return nil, errors.Join(err, unlock(lock))
+		return nil, errors.Join(unreadOrDamaged(cfg, err), unlock(lock))
 	}
 	s.lock = lock
 	return s, nil
+}
+
+// unreadOrDamaged tells a disk that can't read from files that are damaged: the
+// log file's library, and a fault of mapped memory, say the same of both. Who
+// reads of damage wipes the folder, which an error of the disk is no reason for.
+func unreadOrDamaged(cfg Config, err error) error {
+	if !errors.Is(err, offset.ErrDamaged) {
+		return err
+	}
+	if unread := readThrough(cfg.Dir); unread != nil {
+		return &Failure{Cause: CauseIO, Op: OpRead, Dir: cfg.Dir, Err: unread}
+	}
+	return err
+}
+
+// readThrough reads all files of a folder; it returns the first error of the disk.
+func readThrough(dir string) error {
+	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			err = readFile(path)
+		}
+		if errors.Is(err, syscall.EIO) {
+			return err
+		}
+		return nil // missing, or not permitted: what was said before stands
+	})
+}
+
+func readFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, f)
+	return errors.Join(err, f.Close())
 }
 
 // inspect looks at a folder without writing to it: its marker, nil where a store

@@ -21,6 +21,9 @@ type Behaviour struct {
 	// Write, Sync and Read are what changes, syncs and reads fail with; 0: they
 	// don't.
 	Write, Sync, Read syscall.Errno
+	// ReadOf limits Read to what is read of files of that name; empty: all, and
+	// nothing can be opened.
+	ReadOf string
 	// off: there is no disk.
 	off bool
 }
@@ -47,11 +50,14 @@ const (
 )
 
 // admit returns when the disk may do what is asked, or the error to answer.
-func (d *Disk) admit(k kind) syscall.Errno {
+func (d *Disk) admit(k kind) syscall.Errno { return d.admitOf(k, "") }
+
+// admitOf does so for the file of that name.
+func (d *Disk) admitOf(k kind, name string) syscall.Errno {
 	for hung := false; ; hung = true {
 		b, changed := d.behaviour()
 		if !b.Hang || b.off || k == read {
-			return d.answer(b, k)
+			return d.answer(b, k, name)
 		}
 		if !hung {
 			d.note(func(m *Met) { m.Hung++ })
@@ -60,11 +66,11 @@ func (d *Disk) admit(k kind) syscall.Errno {
 	}
 }
 
-func (d *Disk) answer(b Behaviour, k kind) syscall.Errno {
+func (d *Disk) answer(b Behaviour, k kind, name string) syscall.Errno {
 	if b.off {
 		return syscall.EIO
 	}
-	if errno := [...]syscall.Errno{b.Read, b.Write, b.Sync}[k]; errno != 0 {
+	if errno := [...]syscall.Errno{b.Read, b.Write, b.Sync}[k]; errno != 0 && (k != read || b.ReadOf == "" || b.ReadOf == name) {
 		d.note(func(m *Met) { m.Failed++ })
 		return errno
 	}

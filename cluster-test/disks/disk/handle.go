@@ -5,6 +5,7 @@ package disk
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/hanwen/go-fuse/v2/fs"
@@ -37,7 +38,7 @@ var _ interface {
 
 // Read reads past the journal: what was written is there, synced or not.
 func (h *handle) Read(_ context.Context, buf []byte, off int64) (fuse.ReadResult, syscall.Errno) {
-	if errno := h.disk.admit(read); errno != 0 {
+	if errno := h.disk.admitOf(read, filepath.Base(h.f.Name())); errno != 0 {
 		return nil, errno
 	}
 	n, err := unix.Pread(int(h.f.Fd()), buf, off)
