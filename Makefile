@@ -16,6 +16,9 @@ PREFIX    ?= /usr/local
 NODES     ?= 3
 MISTAKE   ?=
 SCENARIO  ?= .
+DURATION  ?= 30m
+SEED      ?=
+KEEP      ?=
 
 # Modules of their own, each with its dependencies.
 adapters := $(patsubst %/go.mod,%,$(wildcard adapters/*/go.mod))
@@ -157,7 +160,11 @@ bench-java: build ## measure commits of one Java process to three nodes (a JDK a
 	@java -Dtidemarkd=bin/tidemarkd -cp java/client/target/classes:java/client/target/test-classes io.github.tidemarkmq.client.CommitBench
 
 .PHONY: soak
-soak: build ## what takes long: tests with the durations and counts of real faults, the story thrice, kills, a trace
+soak: build ## clients and faults for DURATION (30m), half on members in one process, half on processes, all checked (SEED=n, KEEP=folder)
+	@DURATION=$(DURATION) SEED=$(SEED) KEEP=$(KEEP) SOAK=1 go test -count 1 -timeout 48h -v -run 'TestSoak$$' $(TESTFLAGS) ./cluster-test/history
+
+.PHONY: test-long
+test-long: build ## what takes long: tests with the durations and counts of real faults, the story thrice, kills, a trace
 	@SOAK=1 go test -timeout 4h $(TESTFLAGS) ./...
 	@for i in 1 2 3; do $(cluster) cluster-test/cluster.sh story; done
 	@$(cluster) cluster-test/failover.sh

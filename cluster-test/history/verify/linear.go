@@ -53,7 +53,7 @@ func untyped(list []cell) []any {
 // which calls were made and answered. It knows no log and no indexes but those
 // that answers name as epochs.
 func Linear(h *record.History, c *Counts) error {
-	parts, err := split(h.Ops)
+	parts, err := split(h)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (p *part) operations() []porcupine.Operation {
 // first that holds one of the keys that a violation names, as a page for a
 // browser. The error says that there is no such part.
 func Draw(h *record.History, about *Violation, path string) error {
-	parts, err := split(h.Ops)
+	parts, err := split(h)
 	if err != nil {
 		return err
 	}

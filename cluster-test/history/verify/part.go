@@ -12,9 +12,10 @@ import (
 // part is the share of a history that one queue has, in all groups that use its
 // topic: what porcupine looks at at once.
 type part struct {
-	queue  offset.MessageQueue
-	groups []string
-	steps  []*placed
+	cluster offset.ClusterID
+	queue   offset.MessageQueue
+	groups  []string
+	steps   []*placed
 	// begin and last are when the first operation that names the queue was called,
 	// and when the last one was answered. What was done before is in the open
 	// floors and claims of the first state; nobody saw what was done after.
@@ -82,14 +83,15 @@ func named(o *record.Op) (list []offset.Key) {
 }
 
 // split makes the parts of a history.
-func split(ops []*record.Op) ([]*part, error) {
+func split(h *record.History) ([]*part, error) {
+	ops := h.Ops
 	at := map[offset.MessageQueue]*part{}
 	var list []*part
 	for _, o := range ops {
 		for _, k := range named(o) {
 			p := at[k.MessageQueue]
 			if p == nil {
-				p = &part{queue: k.MessageQueue, begin: o.Call}
+				p = &part{cluster: h.Cluster, queue: k.MessageQueue, begin: o.Call}
 				at[k.MessageQueue] = p
 				list = append(list, p)
 			}

@@ -9,7 +9,11 @@ import (
 // either nothing or this: that all of it is so is left to the replay.
 func (p *part) commit(o *record.Op, i int, x offset.Commit) func(cell) []cell {
 	g := p.place(x.Key)
+	foreign := o.Commits.Cluster != p.cluster
 	taken := func(c cell) []cell {
+		if foreign {
+			return nil
+		}
 		list := c.carrying(g, x.Epoch)
 		for j := range list {
 			list[j].advance(g, x.Offset, x.Epoch)
@@ -30,7 +34,7 @@ func (p *part) commit(o *record.Op, i int, x offset.Commit) func(cell) []cell {
 			return each(taken(c), func(c cell) []cell { return if1(c.observe(g, &v.State), &c) })
 		}
 	case v.Code == offset.CodeFenced:
-		return func(c cell) []cell { return if1(x.Epoch != v.State.Epoch && c.observe(g, &v.State), &c) }
+		return func(c cell) []cell { return if1((foreign || x.Epoch != v.State.Epoch) && c.observe(g, &v.State), &c) }
 	}
 	return func(c cell) []cell { return if1(x.Epoch == v.State.Epoch && c.observe(g, &v.State), &c) } // not applied
 }

@@ -53,7 +53,11 @@ func (c *client) commits(keys []offset.Key, atomic bool) *offset.Commits {
 		list = append(list, offset.Commit{Key: k, Offset: c.above(k), Epoch: c.known[k].Epoch})
 	}
 	all, _ := offset.GroupCommits(list)
-	return &offset.Commits{Cluster: c.cluster, Atomic: atomic, Topics: all}
+	cluster := c.cluster
+	if c.IntN(50) == 0 {
+		cluster[0]++ // read in a cluster that was lost, say
+	}
+	return &offset.Commits{Cluster: cluster, Atomic: atomic, Topics: all}
 }
 
 // read has the client know the keys that it has not seen yet.
