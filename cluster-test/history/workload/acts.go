@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"crypto/sha256"
 	"slices"
 
 	"github.com/tidemark-mq/tidemark/cluster-test/history/record"
@@ -104,10 +105,15 @@ func (c *client) claim(ctx context.Context) {
 // steps sends the steps of an import, which others may make busy or abort.
 func (c *client) steps(ctx context.Context, begin *offset.Act, chunks [][]offset.Target) {
 	begin.Import.Chunks = uint32(len(chunks))
+	begin.Import.Hash = sha256.Sum256(begin.ID[:]) // of no file, and its own
 	for _, t := range chunks {
 		begin.Import.Offsets += uint64(len(t))
 	}
-	if o := c.act(ctx, begin); !o.Answered() || o.Result.Code != offset.CodeOK {
+	o := c.act(ctx, begin)
+	if o.Answered() && o.Result.Code == offset.CodeImportBusy && c.IntN(4) == 0 {
+		c.abortOther(ctx, begin.Base)
+	}
+	if !o.Answered() || o.Result.Code != offset.CodeOK {
 		return
 	}
 	step := func(kind offset.ImportStep, base uint64, number int, targets []offset.Target) *record.Op {
@@ -132,6 +138,18 @@ func (c *client) steps(ctx context.Context, begin *offset.Act, chunks [][]offset
 		}
 	}
 	step(offset.ImportAbort, begin.Base, 0, nil)
+}
+
+// abortOther aborts whatever import is under way: who began it may have given up.
+func (c *client) abortOther(ctx context.Context, base uint64) {
+	call, cancel := context.WithTimeout(ctx, c.load.config.Patience)
+	defer cancel()
+	s, err := c.load.arena.Node(c.node()).Status(call)
+	if err != nil || s.Import == nil {
+		return
+	}
+	a := &offset.Act{ID: s.Import.ID, Base: base, Cluster: c.cluster, Import: &offset.Import{Step: offset.ImportAbort, Mode: s.Import.Mode, Group: s.Import.Group}}
+	c.insist(ctx, record.Op{Act: a})
 }
 
 func (c *client) merge(ctx context.Context) {
