@@ -28,10 +28,28 @@ const diskBytes = 256 << 20
 // wrapper notes the exit code of a node, which cluster.sh does not wait for.
 const wrapper = `#!/usr/bin/env bash
 rm -f "$CLUSTER_RUN/$1/code"
+only=$(cat "$CLUSTER_RUN/only" 2>/dev/null) && [ "$only" != "$1" ] && unset TIDEMARK_MISTAKE
 "${@:2}"
 echo $? >"$CLUSTER_RUN/$1/code.new"
 mv "$CLUSTER_RUN/$1/code.new" "$CLUSTER_RUN/$1/code"
 `
+
+// Only is an option that has one node alone make the mistake of local.Planted,
+// or none; see Cluster.Mistaken.
+func Only(name string) local.Option {
+	return func(c *local.Cluster) { (&Cluster{Cluster: c}).Mistaken(name) }
+}
+
+// Mistaken says which node alone makes the mistake from its next start on.
+func (c *Cluster) Mistaken(name string) {
+	err := os.MkdirAll(c.Run, 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(c.Run, "only"), []byte(name), 0o600)
+	}
+	if err != nil {
+		c.TB.Fatal(err)
+	}
+}
 
 // Put is an option that puts each node's data folder on a disk of its own and
 // adds these to disks by the names of the nodes.

@@ -3,6 +3,7 @@
 package disk
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -186,8 +187,16 @@ func (d *Disk) Fill(but int64) error {
 	if err != nil {
 		return err
 	}
-	if size := int64(st.Bavail)*st.Bsize - but; size > 0 {
-		err = unix.Fallocate(int(f.Fd()), 0, 0, size)
+	want, at := int64(st.Bavail)*st.Bsize-but, int64(0)
+	for step := want; step >= st.Bsize; step /= 2 { // its users may be taking space too
+		for at+step <= want && err == nil {
+			if err = unix.Fallocate(int(f.Fd()), 0, at, step); err == nil {
+				at += step
+			}
+		}
+		if errors.Is(err, unix.ENOSPC) {
+			err = nil
+		}
 	}
 	if cerr := f.Close(); err == nil {
 		err = cerr
