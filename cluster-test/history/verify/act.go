@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -68,8 +69,9 @@ func acts(ops []*record.Op) (list []*act) {
 	}
 	for _, a := range list {
 		if a.Import != nil && a.Import.Step == offset.ImportSwap {
-			for _, t := range content[a.ID] {
-				a.content = append(a.content, t...)
+			chunks := content[a.ID]
+			for _, n := range slices.Sorted(maps.Keys(chunks)) { // a later one wins
+				a.content = append(a.content, chunks[n]...)
 			}
 		}
 	}
