@@ -2,7 +2,10 @@ package client
 
 import (
 	"context"
+	"errors"
 	"strconv"
+
+	"connectrpc.com/connect"
 
 	"github.com/tidemark-mq/tidemark/offset"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
@@ -126,6 +129,83 @@ func (c *Client) Snapshot(ctx context.Context, addr string) (index, bytes uint64
 		return 0, 0, m, err
 	}
 	return index, bytes, m, nil
+}
+
+// Backup yields a backup of all that the cluster keeps, in pieces, in the order
+// of the file; each is valid during the call only. The node at addr makes it
+// (empty: whichever answers), from one root that is as fresh as at says. It ends
+// with the first error of yield, as it is. It is tried again, where addr is
+// empty, as long as no piece was yielded; a stream that breaks off later is
+// offset.ErrUnreachable, and what was yielded is then no backup.
+func (c *Client) Backup(ctx context.Context, addr string, at offset.ReadAt, yield func(offset.BackupPart) error) (err error) {
+	t := trial{op: "backup", kind: reading, whole: true, subject: func() string { return quoted(addr) }}
+	c.began(&t)
+	defer c.ended(&t, &err)
+	var stopped error
+	send := func(ms uint32) error {
+		b := backup{yield: yield}
+		err := c.backup(ctx, c.to(addr), wire.ToBackupRequest(at, ms), &b)
+		switch {
+		case b.stopped != nil:
+			stopped = b.stopped
+			return nil
+		case err != nil && b.bytes > 0:
+			return offset.Errorf(errBrokeOff, "after %d bytes: %v", b.bytes, err)
+		}
+		return err
+	}
+	if addr == "" {
+		err = c.run(ctx, &t, send)
+	} else if err = send(c.patience(ctx, true)); err != nil {
+		t.sends = 1
+		err = c.fail(&t, err, ctx.Err())
+	}
+	if stopped != nil {
+		return stopped
+	}
+	if errors.Is(err, errBrokeOff) {
+		return c.fail(&t, only(offset.ErrUnreachable, err, nil), nil)
+	}
+	return err
+}
+
+// backup is one stream of pieces.
+type backup struct {
+	yield   func(offset.BackupPart) error
+	bytes   uint64
+	stopped error
+}
+
+func (c *Client) backup(ctx context.Context, addr string, q *tidemarkv1.BackupRequest, b *backup) error {
+	ctx, done, err := c.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	s, err := c.cluster(addr).Backup(ctx, connect.NewRequest(q))
+	if err != nil {
+		return c.unaryError(addr, err)
+	}
+	defer s.Close()
+	for s.Receive() {
+		part, total, last, err := wire.FromBackupResponse(s.Msg())
+		switch {
+		case err != nil:
+			return c.answered(addr, part.Meta, err)
+		case last && total != b.bytes:
+			return offset.Errorf(offset.ErrOutcomeUnknown, "%d bytes came, and the server sent %d", b.bytes, total)
+		case last:
+			return nil
+		}
+		b.bytes += uint64(len(part.Data))
+		if b.stopped = b.yield(part); b.stopped != nil {
+			return nil
+		}
+	}
+	if err := s.Err(); err != nil {
+		return c.unaryError(addr, err)
+	}
+	return offset.Errorf(offset.ErrOutcomeUnknown, "the stream ended before its last message")
 }
 
 // RaiseLevel raises the format level, once all members can read it. It is

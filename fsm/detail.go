@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"encoding/hex"
 	"strconv"
 	"strings"
 
@@ -134,6 +135,13 @@ func (d *detail) expire(e *offset.Expire) {
 	}
 }
 
+// hash names the content of an import: of a backup that is restored, its id.
+func (d *detail) hash(h [32]byte) {
+	if h != [32]byte{} {
+		d.field("hash", hex.EncodeToString(h[:]))
+	}
+}
+
 func (d *detail) importStep(i *offset.Import) {
 	switch i.Step {
 	case offset.ImportBegin:
@@ -142,12 +150,14 @@ func (d *detail) importStep(i *offset.Import) {
 		d.given("group", i.Group)
 		d.number("chunks", uint64(i.Chunks))
 		d.number("offsets", i.Offsets)
+		d.hash(i.Hash)
 	case offset.ImportChunk:
 		d.field("step", "chunk")
 		d.number("chunk", uint64(i.Chunk))
 		d.number("keys", uint64(len(i.Targets)))
 	case offset.ImportSwap:
 		d.field("step", "swap")
+		d.hash(i.Hash)
 	case offset.ImportAbort:
 		d.field("step", "abort")
 	}

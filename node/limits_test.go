@@ -187,7 +187,10 @@ func TestThePolicyIsAskedOnEveryWay(t *testing.T) {
 			"remove member":  func(p auth.Principal) error { _, err := n.RemoveMember(ctx, p, "n9"); return err },
 			"transfer":       func(p auth.Principal) error { _, _, err := n.Transfer(ctx, p, ""); return err },
 			"snapshot":       func(p auth.Principal) error { _, _, _, err := n.Snapshot(ctx, p); return err },
-			"raise level":    func(p auth.Principal) error { _, err := n.RaiseLevel(ctx, p, 1); return err },
+			"backup": func(p auth.Principal) error {
+				return n.Backup(ctx, p, offset.ReadAt{}, func(offset.BackupPart) error { return errors.New("the backup was begun") })
+			},
+			"raise level": func(p auth.Principal) error { _, err := n.RaiseLevel(ctx, p, 1); return err },
 		}
 		for name, call := range calls {
 			if err := call(reader); !errors.Is(err, offset.ErrDenied) {

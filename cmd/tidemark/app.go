@@ -71,6 +71,7 @@ type cluster interface {
 	RemoveMember(ctx context.Context, id string) (offset.Meta, error)
 	Transfer(ctx context.Context, to string) (string, offset.Meta, error)
 	Snapshot(ctx context.Context, addr string) (index, bytes uint64, m offset.Meta, err error)
+	Backup(ctx context.Context, addr string, at offset.ReadAt, yield func(offset.BackupPart) error) error
 	RaiseLevel(ctx context.Context, level uint8) (offset.Meta, error)
 	Close() error
 }
@@ -144,7 +145,7 @@ func run(ctx context.Context, args []string, st streams, connect dialer) int {
 }
 
 // offline are the commands that need no cluster.
-var offline = []string{"dump", "version", "contexts", "completion", "man", "check disk", "cert", "token"}
+var offline = []string{"dump", "version", "contexts", "completion", "man", "check disk", "check backup", "cert", "token"}
 
 // execute connects and runs the command.
 func (s *session) execute(a *app, command *kong.Context) error {

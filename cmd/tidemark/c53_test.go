@@ -62,6 +62,10 @@ var samples = map[string]sample{
 	"contexts remove":     {args: "one", local: true, unknown: "nowhere"},
 	"check health":        {bare: true},
 	"check performance":   {bare: true},
+	"cluster backup":      {args: "BACKUP --overwrite"},
+	"cluster restore":     {args: "../../fsm/backup/testdata/version1/state.backup"},
+	"check backup":        {args: "../../fsm/backup/testdata/version1/state.backup", local: true},
+	"dump backup":         {local: true, apart: true},
 	"check disk":          {args: "DIR", local: true},
 	"top":                 {args: "--interval 200ms", bare: true},
 	"cert ca":             {args: "DIR", local: true},
@@ -137,6 +141,8 @@ func (c *commandTest) line(args string) []string {
 			write(c.T, a, `{"offsetTable":{"t@g":{0:9}}}`)
 		case "DIR":
 			a = c.TempDir()
+		case "BACKUP":
+			a = filepath.Join(c.TempDir(), "all.backup")
 		case "CADIR", "CADIR/ca.crt":
 			dir := c.TempDir()
 			if r := newFake().tidemark(c.T, "cert", "ca", dir); r.code != 0 {

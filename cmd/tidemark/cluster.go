@@ -18,6 +18,8 @@ type clusterCmd struct {
 	Remove   removeCmd   `cmd:"" help:"Take a member out."`
 	Transfer transferCmd `cmd:"" help:"Hand leadership to another voter."`
 	Snapshot snapshotCmd `cmd:"" help:"Take a snapshot on a node now."`
+	Backup   backupCmd   `cmd:"" help:"Write all that the cluster keeps to a file, while it goes on."`
+	Restore  restoreCmd  `cmd:"" help:"Put the offsets of a backup in the place of all that the cluster has."`
 	Claims   claimsCmd   `cmd:"" help:"List who holds which group or broker, as a RocketMQ broker does its own name."`
 	Raise    raiseCmd    `cmd:"" name:"raise-level" help:"Raise the format level, once all members can read it. It is never lowered."`
 }

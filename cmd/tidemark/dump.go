@@ -19,6 +19,7 @@ import (
 type dumpCmd struct {
 	Log      dumpLogCmd      `cmd:"" help:"Show the log entries of a stopped node, one JSON object a line."`
 	Snapshot dumpSnapshotCmd `cmd:"" help:"List the snapshots of a stopped node, or show one."`
+	Backup   dumpBackupCmd   `cmd:"" help:"Show what a backup holds, one JSON object a line."`
 	Entry    dumpEntryCmd    `cmd:"" help:"Show one log entry, given in hexadecimal digits."`
 }
 
@@ -119,6 +120,21 @@ func (c *dumpSnapshotCmd) Run(s *session) error {
 		r.Snapshots = append(r.Snapshots, row)
 	}
 	return s.print(r)
+}
+
+// dumpBackupCmd shows a backup.
+type dumpBackupCmd struct {
+	File string `arg:"" help:"What \"cluster backup\" has written." placeholder:"FILE"`
+}
+
+// Run prints it, once its sum was found right.
+func (c *dumpBackupCmd) Run(s *session) error {
+	f, size, err := openBackup(c.File)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return dump.Backup(s.out, f, size)
 }
 
 // dumpEntryCmd shows an entry.

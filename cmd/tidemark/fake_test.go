@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidemark-mq/tidemark/fsm/backup"
 	state "github.com/tidemark-mq/tidemark/fsm/table"
 	"github.com/tidemark-mq/tidemark/offset"
 )
@@ -47,7 +48,9 @@ type fake struct {
 	answer func() error
 	lose   bool
 	// saved is the file of saved contexts, brokers what RocketMQ answers.
-	saved   string
+	saved string
+	// broken: a backup breaks off half way.
+	broken  bool
 	brokers *fakeBrokers
 }
 
@@ -287,6 +290,30 @@ func (f *fake) Snapshot(ctx context.Context, addr string) (uint64, uint64, offse
 	m, err := f.called(ctx, "snapshot %s", addr)
 	return 12, 3456, m, err
 }
+func (f *fake) Backup(ctx context.Context, addr string, at offset.ReadAt, yield func(offset.BackupPart) error) error {
+	unlock, err := f.enter(ctx)
+	if err != nil {
+		return err
+	}
+	root, p := f.table.Root(), offset.BackupPart{Meta: f.meta()}
+	unlock()
+	var b bytes.Buffer
+	if _, err := backup.Write(&b, backup.Header{Time: fakeStart, Node: "n1/aa", Build: "(devel)"}, root); err != nil {
+		return err
+	}
+	p.Queues, p.Digest = root.Queues(), root.Digest()
+	for n := 0; b.Len() > 0; n++ {
+		if f.broken && n == 2 {
+			return offset.Errorf(offset.ErrUnreachable, "after %d bytes: the connection broke", 200)
+		}
+		p.Data = b.Next(100)
+		if err := yield(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (f *fake) RaiseLevel(ctx context.Context, level uint8) (offset.Meta, error) {
 	return f.called(ctx, "level %d", level)
 }

@@ -135,7 +135,7 @@ func (c *importCmd) execute(s *session, f *offsetfile.File, r *importResult) err
 	if len(f.Entries) == 0 && !c.Replace {
 		return nil
 	}
-	i := &importing{s: s, chunks: cut(f), what: offset.Import{Group: "", Hash: f.Hash(), Offsets: uint64(f.Offsets())}}
+	i := &importing{s: s, word: "import", chunks: cut(f), what: offset.Import{Group: "", Hash: f.Hash(), Offsets: uint64(f.Offsets())}}
 	i.what.Chunks = i.chunks.count()
 	if c.Replace {
 		i.what.Mode, i.what.Group = offset.ImportReplace, c.Group

@@ -12,8 +12,12 @@ import (
 // importing drives one import to its end, from the start or from where an
 // earlier run left it.
 type importing struct {
-	s      *session
+	s *session
+	// word names it: "import", or "restore".
+	word   string
 	chunks *chunks
+	// base is the base of a swap; 0: read just before it is sent.
+	base uint64
 	// what is the import without a step.
 	what offset.Import
 	// act has the id, base and cluster that all steps carry.
@@ -32,7 +36,7 @@ func (i *importing) run() error {
 	}
 	i.resumed = next
 	if next > 0 {
-		i.s.note("going on with the import %s at chunk %d of %d", i.act.ID, next, i.what.Chunks)
+		i.s.note("going on with the %s %s at chunk %d of %d", i.word, i.act.ID, next, i.what.Chunks)
 	}
 	if done, err = i.send(next); err != nil || done {
 		return err
@@ -58,14 +62,14 @@ func (i *importing) begin() (next uint32, done bool, err error) {
 	}
 	r, err := i.step(offset.ImportBegin, 0, i.act.Base)
 	if err != nil {
-		return 0, false, fmt.Errorf("beginning the import: %w", err)
+		return 0, false, fmt.Errorf("beginning the %s: %w", i.word, err)
 	}
 	return r.Next, r.Done, nil
 }
 
 // send sends the chunks from next on; done tells that the last one ended it.
 func (i *importing) send(next uint32) (done bool, err error) {
-	bar := i.s.bar("importing", int(i.what.Chunks))
+	bar := i.s.bar(i.word, int(i.what.Chunks))
 	_ = bar.Set(int(next))
 	for next < i.what.Chunks {
 		r, err := i.step(offset.ImportChunk, next, i.act.Base)
@@ -90,9 +94,14 @@ func (i *importing) swap() error {
 	if i.what.Mode != offset.ImportReplace {
 		return nil
 	}
-	m, err := i.s.now()
+	base, err := i.base, error(nil)
+	if base == 0 {
+		var m offset.Meta
+		m, err = i.s.now()
+		base = m.Index
+	}
 	if err == nil {
-		_, err = i.step(offset.ImportSwap, 0, m.Index)
+		_, err = i.step(offset.ImportSwap, 0, base)
 	}
 	if err != nil {
 		return i.stopped(i.what.Chunks, fmt.Errorf("putting the content in place: %w", err))
@@ -122,7 +131,7 @@ func (i *importing) stopped(next uint32, err error) error {
 	if i.what.Mode == offset.ImportMerge {
 		state = "what came before stays"
 	}
-	err = fmt.Errorf("the import stopped before chunk %d of %d, %s; run the same command again to go on there, or drop it with \"tidemark import --abort --execute\": %w", next, i.what.Chunks, state, err)
+	err = fmt.Errorf("the %s stopped before chunk %d of %d, %s; run the same command again to go on there, or drop it with \"tidemark import --abort --execute\": %w", i.word, next, i.what.Chunks, state, err)
 	if errors.Is(err, context.Canceled) {
 		return &exitError{exitPartial, err}
 	}

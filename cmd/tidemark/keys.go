@@ -148,14 +148,22 @@ func (s *session) fetch(k offset.Key, at offset.ReadAt) (offset.KeyState, offset
 // export reads all that a list selects, in one piece. Each page may take as
 // long as a call; the whole as long as it needs.
 func (s *session) export(l offset.List, yield func(offset.Page) error) error {
+	return s.unlessSilent(func(ctx context.Context, heard func()) error {
+		return s.Export(ctx, l, func(p offset.Page) error {
+			heard()
+			return yield(p)
+		})
+	})
+}
+
+// unlessSilent runs what answers bit by bit, each time heard; it is ended once
+// nothing has come for as long as a call may take.
+func (s *session) unlessSilent(do func(ctx context.Context, heard func()) error) error {
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	defer cancel(nil)
 	silence := time.AfterFunc(s.timeout, func() { cancel(context.DeadlineExceeded) })
 	defer silence.Stop()
-	err := s.Export(ctx, l, func(p offset.Page) error {
-		silence.Reset(s.timeout)
-		return yield(p)
-	})
+	err := do(ctx, func() { silence.Reset(s.timeout) })
 	if err != nil && s.ctx.Err() == nil && context.Cause(ctx) == context.DeadlineExceeded {
 		if causeOf(err).err != context.Canceled { // what the client says of it comes first
 			return fmt.Errorf("%w; nothing came for %s", err, s.timeout)

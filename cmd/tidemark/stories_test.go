@@ -24,6 +24,7 @@ var stories = []story{
 	{name: "contexts", tell: tellContexts, apart: true},
 	{name: "cert", tell: tellCert, apart: true},
 	{name: "cluster", tell: tellCluster, apart: true},
+	{name: "backup", tell: tellBackup, apart: true},
 	{name: "cluster-claims", tell: tellClusterClaims},
 	{name: "cluster-unhealthy", tell: tellClusterUnhealthy, apart: true},
 	{name: "check-health", tell: tellCheckHealth, apart: true},

@@ -67,3 +67,27 @@ func tellVersion(s *telling) {
 	s.words = append(s.words, runtime.Version(), "go1.N")
 	s.forms("version")
 }
+
+func tellBackup(s *telling) {
+	s.billing()
+	file := filepath.Join(s.dir(), "all.backup")
+	s.forms("cluster", "backup", file, "--overwrite")
+	s.tidemark("cluster", "backup", file)
+	s.forms("check", "backup", file)
+	s.tidemark("dump", "backup", file)
+	s.tidemark("group", "reset", "billing", "--to-offset", "40", "--execute")
+	s.set(7, key("later", "orders", "broker-a", 0))
+	s.forms("cluster", "restore", file)
+	s.tidemark("cluster", "restore", file, "--execute")
+	s.tidemark("cluster", "restore", file, "--execute", "--allow-removal", "--expect-index", "1")
+	s.tidemark("cluster", "restore", file, "--execute", "--allow-removal")
+	s.tidemark("cluster", "restore", file)
+	data := readFile(s.T, file)
+	write(s.T, file, data[:len(data)-1])
+	s.tidemark("check", "backup", file)
+	s.tidemark("cluster", "restore", file, "--execute")
+	s.tidemark("check", "backup", filepath.Join(s.dir(), "missing.backup"))
+	s.tidemark("check", "backup", s.dir())
+	s.tidemark("cluster", "backup", s.dir())
+	s.tidemark("cluster", "backup")
+}

@@ -65,19 +65,20 @@ type Backup struct {
 	Root *table.Root
 }
 
-// Write writes a backup of root to w, in pieces of about 256 KiB. It looks at
-// nothing that changes. The error is that of w, or wraps offset.ErrDamaged if
-// root holds what the format has no room for.
-func Write(w io.Writer, h Header, root *table.Root) error {
+// Write writes a backup of root to w, in pieces of about 256 KiB, and gives its
+// id. It looks at nothing that changes. The error is that of w, or wraps
+// offset.ErrDamaged if root holds what the format has no room for.
+func Write(w io.Writer, h Header, root *table.Root) (ID, error) {
 	s := &summed{w: w, sum: sha256.New()}
 	if _, err := s.Write(h.encode()); err != nil {
-		return err
+		return ID{}, err
 	}
 	if err := fsm.WriteSnapshot(s, root); err != nil {
-		return err
+		return ID{}, err
 	}
-	_, err := w.Write(s.sum.Sum(nil))
-	return err
+	id := ID(s.sum.Sum(nil))
+	_, err := w.Write(id[:])
+	return id, err
 }
 
 // summed sums up what it writes.
@@ -91,6 +92,39 @@ func (s *summed) Write(b []byte) (int, error) {
 	n, err := s.w.Write(b)
 	s.sum.Write(b[:n])
 	return n, err
+}
+
+// Sum is a writer that tells whether what is written to it ends with its sum, as
+// a whole backup does.
+type Sum struct {
+	sum  hash.Hash
+	tail []byte // the last bytes, which may be the sum
+}
+
+// Write takes b in; it never fails.
+func (s *Sum) Write(b []byte) (int, error) {
+	if s.sum == nil {
+		s.sum = sha256.New()
+	}
+	s.tail = append(s.tail, b...)
+	if n := len(s.tail) - sumLen; n > 0 {
+		s.sum.Write(s.tail[:n])
+		s.tail = append(s.tail[:0], s.tail[n:]...)
+	}
+	return len(b), nil
+}
+
+// ID gives the id of the backup that was written, or an error that wraps
+// offset.ErrDamaged if it was none, or not whole.
+func (s *Sum) ID() (ID, error) {
+	if len(s.tail) < sumLen {
+		return ID{}, damaged("it has %d bytes, which is less than any backup", len(s.tail))
+	}
+	id := ID(s.tail)
+	if got := ID(s.sum.Sum(nil)); got != id {
+		return id, damaged("it ends with the SHA-256 %s, and what is before has %s", id, got)
+	}
+	return id, nil
 }
 
 func (h Header) encode() []byte {

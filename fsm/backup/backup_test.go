@@ -40,8 +40,16 @@ func state(t testing.TB) *table.Root {
 func written(t testing.TB, h Header, root *table.Root) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Write(&out, h, root); err != nil {
-		t.Fatal(err)
+	id, err := Write(&out, h, root)
+	sum := new(Sum)
+	for _, b := range bytes.SplitAfter(out.Bytes(), []byte{0}) {
+		sum.Write(b)
+	}
+	if got, err := sum.ID(); got != id || err != nil {
+		t.Errorf("summed up it has the id %s, %v; it is %s", got, err, id)
+	}
+	if err != nil || !bytes.HasSuffix(out.Bytes(), id[:]) {
+		t.Fatalf("written with the id %s: %v", id, err)
 	}
 	return out.Bytes()
 }
@@ -135,6 +143,11 @@ func TestCutOffIsRefused(t *testing.T) {
 		_, err := read(data[:n])
 		if !errors.Is(err, offset.ErrDamaged) {
 			t.Fatalf("the first %d bytes of %d: %v", n, len(data), err)
+		}
+		sum := new(Sum)
+		sum.Write(data[:n])
+		if _, err := sum.ID(); !errors.Is(err, offset.ErrDamaged) {
+			t.Fatalf("the first %d bytes of %d, summed up: %v", n, len(data), err)
 		}
 	}
 	if _, err := read(append(bytes.Clone(data), 0)); !errors.Is(err, offset.ErrDamaged) {

@@ -2,22 +2,22 @@ package store
 
 import "time"
 
-// pacer bounds a stream to a number of bytes a second. A stream that fell behind
+// Pacer bounds a stream to a number of bytes a second. It belongs to one goroutine. A stream that fell behind
 // because the disk was slow does not catch up in a burst.
-type pacer struct {
+type Pacer struct {
 	rate  int // 0 or less: no bound
 	stop  <-chan struct{}
 	start time.Time
 	done  int64
 }
 
-// newPacer returns a pacer that no longer waits once stop is closed.
-func newPacer(rate int, stop <-chan struct{}) *pacer {
-	return &pacer{rate: rate, stop: stop, start: time.Now()}
+// NewPacer returns a Pacer that no longer waits once stop is closed.
+func NewPacer(rate int, stop <-chan struct{}) *Pacer {
+	return &Pacer{rate: rate, stop: stop, start: time.Now()}
 }
 
-// wait counts n bytes that were written, and waits until the next may be.
-func (p *pacer) wait(n int) {
+// Wait counts n bytes that were written, and waits until the next may be.
+func (p *Pacer) Wait(n int) {
 	if p.rate <= 0 {
 		return
 	}

@@ -21,7 +21,7 @@ type sink struct {
 	meta  snapshotMeta
 	id    string
 	tmp   string
-	pace  *pacer
+	pace  *Pacer
 
 	mu       sync.Mutex
 	file     *os.File
@@ -35,7 +35,7 @@ type sink struct {
 func newSink(s *snapshots, meta snapshotMeta, rate int) (*sink, error) {
 	k := &sink{
 		store: s, meta: meta,
-		pace: newPacer(rate, s.closed), buf: make([]byte, 0, chunkBytes),
+		pace: NewPacer(rate, s.closed), buf: make([]byte, 0, chunkBytes),
 	}
 	err := s.guard.watched(OpSnapshot, func() (err error) {
 		k.id, err = s.makeDir(meta.Index, meta.Term)
@@ -90,7 +90,7 @@ func (k *sink) flushLocked() {
 	})
 	k.meta.Size += int64(len(k.buf))
 	k.unsynced += len(k.buf)
-	k.pace.wait(len(k.buf))
+	k.pace.Wait(len(k.buf))
 	k.buf = k.buf[:0]
 	if k.unsynced >= k.store.cfg.SyncEvery {
 		k.doLocked(OpSnapshotSync, func() error { return syncData(k.file) })

@@ -55,7 +55,7 @@ type Call struct {
 var Methods = []string{
 	"commit", "set", "fetch",
 	"list", "reset", "remove", "clone", "expire", "claim", "import", "export",
-	"status", "addmember", "promotemember", "removemember", "transfer", "snapshot", "raiselevel",
+	"status", "addmember", "promotemember", "removemember", "transfer", "snapshot", "backup", "raiselevel",
 }
 
 // Stats is what a Server counts.

@@ -205,6 +205,18 @@ func (f *fake) Snapshot(ctx context.Context, p auth.Principal) (uint64, uint64, 
 	return 7, 1234, f.meta(), f.enter(ctx, p, "snapshot")
 }
 
+func (f *fake) Backup(ctx context.Context, p auth.Principal, at offset.ReadAt, yield func(offset.BackupPart) error) error {
+	if err := f.enter(ctx, p, "backup "+at.Level.String()); err != nil {
+		return err
+	}
+	for _, data := range []string{"one ", "backup"} {
+		if err := yield(offset.BackupPart{Meta: f.meta(), Queues: 3, Data: []byte(data)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (f *fake) RaiseLevel(ctx context.Context, p auth.Principal, level uint8) (offset.Meta, error) {
 	return f.meta(), f.enter(ctx, p, "raise")
 }

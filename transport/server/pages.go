@@ -87,7 +87,7 @@ The API takes POST with Content-Type: application/json (Connect), and gRPC:
 
   POST /tidemark.v1.OffsetService/   Commit Set Fetch Stream
   POST /tidemark.v1.GroupService/    List Reset Remove Clone Expire Claim Claims Import Export
-  POST /tidemark.v1.ClusterService/  Status AddMember PromoteMember RemoveMember Transfer Snapshot RaiseLevel
+  POST /tidemark.v1.ClusterService/  Status AddMember PromoteMember RemoveMember Transfer Snapshot Backup RaiseLevel
 
 For a start:
 

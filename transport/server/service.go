@@ -46,6 +46,9 @@ type Service interface {
 	Transfer(ctx context.Context, p auth.Principal, to string) (leader string, m offset.Meta, err error)
 	// Snapshot takes a snapshot on this node now.
 	Snapshot(ctx context.Context, p auth.Principal) (index, bytes uint64, m offset.Meta, err error)
+	// Backup yields a backup of all that there is, from one root that is as
+	// fresh as at says, piece by piece; it ends with the first error of yield.
+	Backup(ctx context.Context, p auth.Principal, at offset.ReadAt, yield func(offset.BackupPart) error) error
 	// RaiseLevel raises the format level when all members can read it.
 	RaiseLevel(ctx context.Context, p auth.Principal, level uint8) (offset.Meta, error)
 

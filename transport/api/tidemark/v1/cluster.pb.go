@@ -931,6 +931,150 @@ func (x *SnapshotResponse) GetBytes() uint64 {
 	return 0
 }
 
+type BackupRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How fresh it must be; local asks the answering node alone.
+	Level ReadLevel `protobuf:"varint,1,opt,name=level,proto3,enum=tidemark.v1.ReadLevel" json:"level,omitempty"`
+	// With READ_LEVEL_AT_LEAST alone.
+	AtIndex       uint64 `protobuf:"varint,2,opt,name=at_index,json=atIndex,proto3" json:"at_index,omitempty"`
+	TimeoutMs     uint32 `protobuf:"varint,3,opt,name=timeout_ms,json=timeoutMs,proto3" json:"timeout_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BackupRequest) Reset() {
+	*x = BackupRequest{}
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BackupRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BackupRequest) ProtoMessage() {}
+
+func (x *BackupRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
+func (*BackupRequest) Descriptor() ([]byte, []int) {
+	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *BackupRequest) GetLevel() ReadLevel {
+	if x != nil {
+		return x.Level
+	}
+	return ReadLevel_READ_LEVEL_LINEARIZABLE
+}
+
+func (x *BackupRequest) GetAtIndex() uint64 {
+	if x != nil {
+		return x.AtIndex
+	}
+	return 0
+}
+
+func (x *BackupRequest) GetTimeoutMs() uint32 {
+	if x != nil {
+		return x.TimeoutMs
+	}
+	return 0
+}
+
+type BackupResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The index is that of the state in the backup.
+	Meta *Meta `protobuf:"bytes,1,opt,name=meta,proto3" json:"meta,omitempty"`
+	// How many offsets the backup holds, and the digest of its state, 32
+	// hexadecimal digits.
+	Queues uint64 `protobuf:"varint,2,opt,name=queues,proto3" json:"queues,omitempty"`
+	Digest string `protobuf:"bytes,3,opt,name=digest,proto3" json:"digest,omitempty"`
+	// The next bytes of the file.
+	Data []byte `protobuf:"bytes,4,opt,name=data,proto3" json:"data,omitempty"`
+	// Set on the last message only, which has no data: how many bytes were sent.
+	// A stream without it broke off.
+	Total         *uint64 `protobuf:"varint,5,opt,name=total,proto3,oneof" json:"total,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BackupResponse) Reset() {
+	*x = BackupResponse{}
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BackupResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BackupResponse) ProtoMessage() {}
+
+func (x *BackupResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BackupResponse.ProtoReflect.Descriptor instead.
+func (*BackupResponse) Descriptor() ([]byte, []int) {
+	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *BackupResponse) GetMeta() *Meta {
+	if x != nil {
+		return x.Meta
+	}
+	return nil
+}
+
+func (x *BackupResponse) GetQueues() uint64 {
+	if x != nil {
+		return x.Queues
+	}
+	return 0
+}
+
+func (x *BackupResponse) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+func (x *BackupResponse) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+func (x *BackupResponse) GetTotal() uint64 {
+	if x != nil && x.Total != nil {
+		return *x.Total
+	}
+	return 0
+}
+
 type RaiseLevelRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Level         uint32                 `protobuf:"varint,1,opt,name=level,proto3" json:"level,omitempty"`
@@ -940,7 +1084,7 @@ type RaiseLevelRequest struct {
 
 func (x *RaiseLevelRequest) Reset() {
 	*x = RaiseLevelRequest{}
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[13]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -952,7 +1096,7 @@ func (x *RaiseLevelRequest) String() string {
 func (*RaiseLevelRequest) ProtoMessage() {}
 
 func (x *RaiseLevelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[13]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -965,7 +1109,7 @@ func (x *RaiseLevelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RaiseLevelRequest.ProtoReflect.Descriptor instead.
 func (*RaiseLevelRequest) Descriptor() ([]byte, []int) {
-	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{13}
+	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RaiseLevelRequest) GetLevel() uint32 {
@@ -985,7 +1129,7 @@ type RaiseLevelResponse struct {
 
 func (x *RaiseLevelResponse) Reset() {
 	*x = RaiseLevelResponse{}
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[14]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -997,7 +1141,7 @@ func (x *RaiseLevelResponse) String() string {
 func (*RaiseLevelResponse) ProtoMessage() {}
 
 func (x *RaiseLevelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tidemark_v1_cluster_proto_msgTypes[14]
+	mi := &file_tidemark_v1_cluster_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1010,7 +1154,7 @@ func (x *RaiseLevelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RaiseLevelResponse.ProtoReflect.Descriptor instead.
 func (*RaiseLevelResponse) Descriptor() ([]byte, []int) {
-	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{14}
+	return file_tidemark_v1_cluster_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RaiseLevelResponse) GetMeta() *Meta {
@@ -1103,19 +1247,32 @@ const file_tidemark_v1_cluster_proto_rawDesc = "" +
 	"\x10SnapshotResponse\x12%\n" +
 	"\x04meta\x18\x01 \x01(\v2\x11.tidemark.v1.MetaR\x04meta\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\x12\x14\n" +
-	"\x05bytes\x18\x03 \x01(\x04R\x05bytes\")\n" +
+	"\x05bytes\x18\x03 \x01(\x04R\x05bytes\"w\n" +
+	"\rBackupRequest\x12,\n" +
+	"\x05level\x18\x01 \x01(\x0e2\x16.tidemark.v1.ReadLevelR\x05level\x12\x19\n" +
+	"\bat_index\x18\x02 \x01(\x04R\aatIndex\x12\x1d\n" +
+	"\n" +
+	"timeout_ms\x18\x03 \x01(\rR\ttimeoutMs\"\xa0\x01\n" +
+	"\x0eBackupResponse\x12%\n" +
+	"\x04meta\x18\x01 \x01(\v2\x11.tidemark.v1.MetaR\x04meta\x12\x16\n" +
+	"\x06queues\x18\x02 \x01(\x04R\x06queues\x12\x16\n" +
+	"\x06digest\x18\x03 \x01(\tR\x06digest\x12\x12\n" +
+	"\x04data\x18\x04 \x01(\fR\x04data\x12\x19\n" +
+	"\x05total\x18\x05 \x01(\x04H\x00R\x05total\x88\x01\x01B\b\n" +
+	"\x06_total\")\n" +
 	"\x11RaiseLevelRequest\x12\x14\n" +
 	"\x05level\x18\x01 \x01(\rR\x05level\"Q\n" +
 	"\x12RaiseLevelResponse\x12%\n" +
 	"\x04meta\x18\x01 \x01(\v2\x11.tidemark.v1.MetaR\x04meta\x12\x14\n" +
-	"\x05level\x18\x02 \x01(\rR\x05level2\x9d\x04\n" +
+	"\x05level\x18\x02 \x01(\rR\x05level2\xe2\x04\n" +
 	"\x0eClusterService\x12A\n" +
 	"\x06Status\x12\x1a.tidemark.v1.StatusRequest\x1a\x1b.tidemark.v1.StatusResponse\x12G\n" +
 	"\tAddMember\x12\x1d.tidemark.v1.AddMemberRequest\x1a\x1b.tidemark.v1.MemberResponse\x12O\n" +
 	"\rPromoteMember\x12!.tidemark.v1.PromoteMemberRequest\x1a\x1b.tidemark.v1.MemberResponse\x12M\n" +
 	"\fRemoveMember\x12 .tidemark.v1.RemoveMemberRequest\x1a\x1b.tidemark.v1.MemberResponse\x12G\n" +
 	"\bTransfer\x12\x1c.tidemark.v1.TransferRequest\x1a\x1d.tidemark.v1.TransferResponse\x12G\n" +
-	"\bSnapshot\x12\x1c.tidemark.v1.SnapshotRequest\x1a\x1d.tidemark.v1.SnapshotResponse\x12M\n" +
+	"\bSnapshot\x12\x1c.tidemark.v1.SnapshotRequest\x1a\x1d.tidemark.v1.SnapshotResponse\x12C\n" +
+	"\x06Backup\x12\x1a.tidemark.v1.BackupRequest\x1a\x1b.tidemark.v1.BackupResponse0\x01\x12M\n" +
 	"\n" +
 	"RaiseLevel\x12\x1e.tidemark.v1.RaiseLevelRequest\x1a\x1f.tidemark.v1.RaiseLevelResponseBFZDgithub.com/tidemark-mq/tidemark/transport/api/tidemark/v1;tidemarkv1b\x06proto3"
 
@@ -1131,7 +1288,7 @@ func file_tidemark_v1_cluster_proto_rawDescGZIP() []byte {
 	return file_tidemark_v1_cluster_proto_rawDescData
 }
 
-var file_tidemark_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_tidemark_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_tidemark_v1_cluster_proto_goTypes = []any{
 	(*StatusRequest)(nil),        // 0: tidemark.v1.StatusRequest
 	(*Member)(nil),               // 1: tidemark.v1.Member
@@ -1146,38 +1303,45 @@ var file_tidemark_v1_cluster_proto_goTypes = []any{
 	(*TransferResponse)(nil),     // 10: tidemark.v1.TransferResponse
 	(*SnapshotRequest)(nil),      // 11: tidemark.v1.SnapshotRequest
 	(*SnapshotResponse)(nil),     // 12: tidemark.v1.SnapshotResponse
-	(*RaiseLevelRequest)(nil),    // 13: tidemark.v1.RaiseLevelRequest
-	(*RaiseLevelResponse)(nil),   // 14: tidemark.v1.RaiseLevelResponse
-	(*Meta)(nil),                 // 15: tidemark.v1.Meta
+	(*BackupRequest)(nil),        // 13: tidemark.v1.BackupRequest
+	(*BackupResponse)(nil),       // 14: tidemark.v1.BackupResponse
+	(*RaiseLevelRequest)(nil),    // 15: tidemark.v1.RaiseLevelRequest
+	(*RaiseLevelResponse)(nil),   // 16: tidemark.v1.RaiseLevelResponse
+	(*Meta)(nil),                 // 17: tidemark.v1.Meta
+	(ReadLevel)(0),               // 18: tidemark.v1.ReadLevel
 }
 var file_tidemark_v1_cluster_proto_depIdxs = []int32{
-	15, // 0: tidemark.v1.StatusResponse.meta:type_name -> tidemark.v1.Meta
+	17, // 0: tidemark.v1.StatusResponse.meta:type_name -> tidemark.v1.Meta
 	1,  // 1: tidemark.v1.StatusResponse.members:type_name -> tidemark.v1.Member
 	2,  // 2: tidemark.v1.StatusResponse.import:type_name -> tidemark.v1.ImportProgress
 	4,  // 3: tidemark.v1.StatusResponse.vitals:type_name -> tidemark.v1.Vitals
-	15, // 4: tidemark.v1.MemberResponse.meta:type_name -> tidemark.v1.Meta
-	15, // 5: tidemark.v1.TransferResponse.meta:type_name -> tidemark.v1.Meta
-	15, // 6: tidemark.v1.SnapshotResponse.meta:type_name -> tidemark.v1.Meta
-	15, // 7: tidemark.v1.RaiseLevelResponse.meta:type_name -> tidemark.v1.Meta
-	0,  // 8: tidemark.v1.ClusterService.Status:input_type -> tidemark.v1.StatusRequest
-	5,  // 9: tidemark.v1.ClusterService.AddMember:input_type -> tidemark.v1.AddMemberRequest
-	6,  // 10: tidemark.v1.ClusterService.PromoteMember:input_type -> tidemark.v1.PromoteMemberRequest
-	7,  // 11: tidemark.v1.ClusterService.RemoveMember:input_type -> tidemark.v1.RemoveMemberRequest
-	9,  // 12: tidemark.v1.ClusterService.Transfer:input_type -> tidemark.v1.TransferRequest
-	11, // 13: tidemark.v1.ClusterService.Snapshot:input_type -> tidemark.v1.SnapshotRequest
-	13, // 14: tidemark.v1.ClusterService.RaiseLevel:input_type -> tidemark.v1.RaiseLevelRequest
-	3,  // 15: tidemark.v1.ClusterService.Status:output_type -> tidemark.v1.StatusResponse
-	8,  // 16: tidemark.v1.ClusterService.AddMember:output_type -> tidemark.v1.MemberResponse
-	8,  // 17: tidemark.v1.ClusterService.PromoteMember:output_type -> tidemark.v1.MemberResponse
-	8,  // 18: tidemark.v1.ClusterService.RemoveMember:output_type -> tidemark.v1.MemberResponse
-	10, // 19: tidemark.v1.ClusterService.Transfer:output_type -> tidemark.v1.TransferResponse
-	12, // 20: tidemark.v1.ClusterService.Snapshot:output_type -> tidemark.v1.SnapshotResponse
-	14, // 21: tidemark.v1.ClusterService.RaiseLevel:output_type -> tidemark.v1.RaiseLevelResponse
-	15, // [15:22] is the sub-list for method output_type
-	8,  // [8:15] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	17, // 4: tidemark.v1.MemberResponse.meta:type_name -> tidemark.v1.Meta
+	17, // 5: tidemark.v1.TransferResponse.meta:type_name -> tidemark.v1.Meta
+	17, // 6: tidemark.v1.SnapshotResponse.meta:type_name -> tidemark.v1.Meta
+	18, // 7: tidemark.v1.BackupRequest.level:type_name -> tidemark.v1.ReadLevel
+	17, // 8: tidemark.v1.BackupResponse.meta:type_name -> tidemark.v1.Meta
+	17, // 9: tidemark.v1.RaiseLevelResponse.meta:type_name -> tidemark.v1.Meta
+	0,  // 10: tidemark.v1.ClusterService.Status:input_type -> tidemark.v1.StatusRequest
+	5,  // 11: tidemark.v1.ClusterService.AddMember:input_type -> tidemark.v1.AddMemberRequest
+	6,  // 12: tidemark.v1.ClusterService.PromoteMember:input_type -> tidemark.v1.PromoteMemberRequest
+	7,  // 13: tidemark.v1.ClusterService.RemoveMember:input_type -> tidemark.v1.RemoveMemberRequest
+	9,  // 14: tidemark.v1.ClusterService.Transfer:input_type -> tidemark.v1.TransferRequest
+	11, // 15: tidemark.v1.ClusterService.Snapshot:input_type -> tidemark.v1.SnapshotRequest
+	13, // 16: tidemark.v1.ClusterService.Backup:input_type -> tidemark.v1.BackupRequest
+	15, // 17: tidemark.v1.ClusterService.RaiseLevel:input_type -> tidemark.v1.RaiseLevelRequest
+	3,  // 18: tidemark.v1.ClusterService.Status:output_type -> tidemark.v1.StatusResponse
+	8,  // 19: tidemark.v1.ClusterService.AddMember:output_type -> tidemark.v1.MemberResponse
+	8,  // 20: tidemark.v1.ClusterService.PromoteMember:output_type -> tidemark.v1.MemberResponse
+	8,  // 21: tidemark.v1.ClusterService.RemoveMember:output_type -> tidemark.v1.MemberResponse
+	10, // 22: tidemark.v1.ClusterService.Transfer:output_type -> tidemark.v1.TransferResponse
+	12, // 23: tidemark.v1.ClusterService.Snapshot:output_type -> tidemark.v1.SnapshotResponse
+	14, // 24: tidemark.v1.ClusterService.Backup:output_type -> tidemark.v1.BackupResponse
+	16, // 25: tidemark.v1.ClusterService.RaiseLevel:output_type -> tidemark.v1.RaiseLevelResponse
+	18, // [18:26] is the sub-list for method output_type
+	10, // [10:18] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_tidemark_v1_cluster_proto_init() }
@@ -1186,13 +1350,14 @@ func file_tidemark_v1_cluster_proto_init() {
 		return
 	}
 	file_tidemark_v1_offset_proto_init()
+	file_tidemark_v1_cluster_proto_msgTypes[14].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tidemark_v1_cluster_proto_rawDesc), len(file_tidemark_v1_cluster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

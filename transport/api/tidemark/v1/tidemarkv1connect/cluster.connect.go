@@ -48,6 +48,8 @@ const (
 	ClusterServiceTransferProcedure = "/tidemark.v1.ClusterService/Transfer"
 	// ClusterServiceSnapshotProcedure is the fully-qualified name of the ClusterService's Snapshot RPC.
 	ClusterServiceSnapshotProcedure = "/tidemark.v1.ClusterService/Snapshot"
+	// ClusterServiceBackupProcedure is the fully-qualified name of the ClusterService's Backup RPC.
+	ClusterServiceBackupProcedure = "/tidemark.v1.ClusterService/Backup"
 	// ClusterServiceRaiseLevelProcedure is the fully-qualified name of the ClusterService's RaiseLevel
 	// RPC.
 	ClusterServiceRaiseLevelProcedure = "/tidemark.v1.ClusterService/RaiseLevel"
@@ -67,6 +69,9 @@ type ClusterServiceClient interface {
 	Transfer(context.Context, *connect.Request[v1.TransferRequest]) (*connect.Response[v1.TransferResponse], error)
 	// Snapshot takes a snapshot on the answering node.
 	Snapshot(context.Context, *connect.Request[v1.SnapshotRequest]) (*connect.Response[v1.SnapshotResponse], error)
+	// Backup streams a backup of all that the cluster keeps, from one view of it:
+	// the bytes of a file that docs/formats.md describes.
+	Backup(context.Context, *connect.Request[v1.BackupRequest]) (*connect.ServerStreamForClient[v1.BackupResponse], error)
 	// RaiseLevel raises the format level when all members can read it.
 	RaiseLevel(context.Context, *connect.Request[v1.RaiseLevelRequest]) (*connect.Response[v1.RaiseLevelResponse], error)
 }
@@ -118,6 +123,12 @@ func NewClusterServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithSchema(clusterServiceMethods.ByName("Snapshot")),
 			connect.WithClientOptions(opts...),
 		),
+		backup: connect.NewClient[v1.BackupRequest, v1.BackupResponse](
+			httpClient,
+			baseURL+ClusterServiceBackupProcedure,
+			connect.WithSchema(clusterServiceMethods.ByName("Backup")),
+			connect.WithClientOptions(opts...),
+		),
 		raiseLevel: connect.NewClient[v1.RaiseLevelRequest, v1.RaiseLevelResponse](
 			httpClient,
 			baseURL+ClusterServiceRaiseLevelProcedure,
@@ -135,6 +146,7 @@ type clusterServiceClient struct {
 	removeMember  *connect.Client[v1.RemoveMemberRequest, v1.MemberResponse]
 	transfer      *connect.Client[v1.TransferRequest, v1.TransferResponse]
 	snapshot      *connect.Client[v1.SnapshotRequest, v1.SnapshotResponse]
+	backup        *connect.Client[v1.BackupRequest, v1.BackupResponse]
 	raiseLevel    *connect.Client[v1.RaiseLevelRequest, v1.RaiseLevelResponse]
 }
 
@@ -168,6 +180,11 @@ func (c *clusterServiceClient) Snapshot(ctx context.Context, req *connect.Reques
 	return c.snapshot.CallUnary(ctx, req)
 }
 
+// Backup calls tidemark.v1.ClusterService.Backup.
+func (c *clusterServiceClient) Backup(ctx context.Context, req *connect.Request[v1.BackupRequest]) (*connect.ServerStreamForClient[v1.BackupResponse], error) {
+	return c.backup.CallServerStream(ctx, req)
+}
+
 // RaiseLevel calls tidemark.v1.ClusterService.RaiseLevel.
 func (c *clusterServiceClient) RaiseLevel(ctx context.Context, req *connect.Request[v1.RaiseLevelRequest]) (*connect.Response[v1.RaiseLevelResponse], error) {
 	return c.raiseLevel.CallUnary(ctx, req)
@@ -187,6 +204,9 @@ type ClusterServiceHandler interface {
 	Transfer(context.Context, *connect.Request[v1.TransferRequest]) (*connect.Response[v1.TransferResponse], error)
 	// Snapshot takes a snapshot on the answering node.
 	Snapshot(context.Context, *connect.Request[v1.SnapshotRequest]) (*connect.Response[v1.SnapshotResponse], error)
+	// Backup streams a backup of all that the cluster keeps, from one view of it:
+	// the bytes of a file that docs/formats.md describes.
+	Backup(context.Context, *connect.Request[v1.BackupRequest], *connect.ServerStream[v1.BackupResponse]) error
 	// RaiseLevel raises the format level when all members can read it.
 	RaiseLevel(context.Context, *connect.Request[v1.RaiseLevelRequest]) (*connect.Response[v1.RaiseLevelResponse], error)
 }
@@ -234,6 +254,12 @@ func NewClusterServiceHandler(svc ClusterServiceHandler, opts ...connect.Handler
 		connect.WithSchema(clusterServiceMethods.ByName("Snapshot")),
 		connect.WithHandlerOptions(opts...),
 	)
+	clusterServiceBackupHandler := connect.NewServerStreamHandler(
+		ClusterServiceBackupProcedure,
+		svc.Backup,
+		connect.WithSchema(clusterServiceMethods.ByName("Backup")),
+		connect.WithHandlerOptions(opts...),
+	)
 	clusterServiceRaiseLevelHandler := connect.NewUnaryHandler(
 		ClusterServiceRaiseLevelProcedure,
 		svc.RaiseLevel,
@@ -254,6 +280,8 @@ func NewClusterServiceHandler(svc ClusterServiceHandler, opts ...connect.Handler
 			clusterServiceTransferHandler.ServeHTTP(w, r)
 		case ClusterServiceSnapshotProcedure:
 			clusterServiceSnapshotHandler.ServeHTTP(w, r)
+		case ClusterServiceBackupProcedure:
+			clusterServiceBackupHandler.ServeHTTP(w, r)
 		case ClusterServiceRaiseLevelProcedure:
 			clusterServiceRaiseLevelHandler.ServeHTTP(w, r)
 		default:
@@ -287,6 +315,10 @@ func (UnimplementedClusterServiceHandler) Transfer(context.Context, *connect.Req
 
 func (UnimplementedClusterServiceHandler) Snapshot(context.Context, *connect.Request[v1.SnapshotRequest]) (*connect.Response[v1.SnapshotResponse], error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("tidemark.v1.ClusterService.Snapshot is not implemented"))
+}
+
+func (UnimplementedClusterServiceHandler) Backup(context.Context, *connect.Request[v1.BackupRequest], *connect.ServerStream[v1.BackupResponse]) error {
+	return connect.NewError(connect.CodeUnimplemented, errors.New("tidemark.v1.ClusterService.Backup is not implemented"))
 }
 
 func (UnimplementedClusterServiceHandler) RaiseLevel(context.Context, *connect.Request[v1.RaiseLevelRequest]) (*connect.Response[v1.RaiseLevelResponse], error) {
