@@ -139,7 +139,9 @@ func (c *Cluster) Off(names ...string) {
 	}
 	for _, n := range names {
 		_ = c.Script("cluster.sh", "kill", n).Run() // it may have ended by itself
-		c.Ended(n)
+		if code := c.Ended(n); code != 137 && code != 74 {
+			c.TB.Errorf("%s, whose disk has no power, ended with %d: %s", n, code, crash(c.Log(n)))
+		}
 	}
 }
 
@@ -161,3 +163,13 @@ func (c *Cluster) On(r *rand.Rand, names ...string) {
 
 // Try starts a node that may end at once.
 func (c *Cluster) Try(name string) { _ = c.Script("cluster.sh", "start", name).Run() }
+
+// crash is what the runtime says first of a crash, if there is one.
+func crash(log string) string {
+	for _, sign := range []string{"unexpected fault address", "panic: ", "fatal error: "} {
+		if at := strings.Index(log, sign); at >= 0 {
+			return log[at:min(len(log), at+3000)]
+		}
+	}
+	return log[max(0, len(log)-1000):]
+}

@@ -27,10 +27,10 @@ func Faults(disks map[string]*disk.Disk) []fault.Fault {
 			func(m disk.Met) int { return m.Slow })},
 		{Name: "stalled fsyncs", Inject: k.all(disk.Behaviour{StallFor: 200 * time.Millisecond, StallEvery: 2 * time.Second},
 			func(m disk.Met) int { return m.Stalled })},
-		{Name: "hanging disk of the leader", Inject: k.leader(disk.Behaviour{Hang: true})},
-		{Name: "full disk of the leader", Inject: k.leader(disk.Behaviour{Write: full})},
+		{Name: "hanging disk of the leader", Inject: k.leader(disk.Behaviour{Hang: true}, k.hangs)},
+		{Name: "full disk of the leader", Inject: k.leader(disk.Behaviour{Write: full}, k.broken)},
 		{Name: "full disk of a follower, at fsync", Inject: k.follower(disk.Behaviour{Sync: full})},
-		{Name: "EIO on the leader's fsync", Inject: k.leader(disk.Behaviour{Sync: eio})},
+		{Name: "EIO on the leader's fsync", Inject: k.leader(disk.Behaviour{Sync: eio}, k.broken)},
 		{Name: "EIO on a follower's write", Inject: k.follower(disk.Behaviour{Write: eio})},
 		{Name: "power cut of one", Inject: k.power(1)},
 		{Name: "power cut of all", Inject: k.power(0)},
@@ -82,25 +82,28 @@ func (k kit) be(b disk.Behaviour) {
 	}
 }
 
-// leader breaks the leader's disk; its effect is that another one leads.
-func (k kit) leader(b disk.Behaviour) inject {
+// leader breaks the leader's disk, with what follows from it.
+func (k kit) leader(b disk.Behaviour, wound func(arena.Arena, string) *fault.Wound) inject {
 	return func(ctx context.Context, a arena.Arena, _ *rand.Rand) (*fault.Wound, error) {
-		name, term, ok := fault.Leader(ctx, a)
+		name, _, ok := fault.Leader(ctx, a)
 		if !ok || k[name] == nil {
 			return nil, errors.New("no node with a disk of its own leads")
 		}
 		k[name].Be(b)
-		return k.broken(a, name, func(ctx context.Context) (string, error) {
-			seen := ""
-			err := until(ctx, "another leader than "+name, func() bool {
-				if now, t, ok := fault.Leader(ctx, a); ok && t > term && now != name {
-					seen = now + " leads"
-				}
-				return seen != ""
-			})
-			return seen, err
-		}), nil
+		return wound(a, name), nil
 	}
+}
+
+// hangs is a wound that lasts until the node has given up and another one leads;
+// its effect is a call that does not come back.
+func (k kit) hangs(a arena.Arena, name string) *fault.Wound {
+	w, before := k.broken(a, name), k[name].Met().Hung
+	w.Lasts = 14 * time.Second
+	w.Effect = func(ctx context.Context) (string, error) {
+		err := until(ctx, "a call that hangs", func() bool { return k[name].Met().Hung > before })
+		return fmt.Sprintf("%d calls of %s hang", k[name].Met().Hung-before, name), err
+	}
+	return w
 }
 
 // follower breaks a follower's disk; its effect is that the node ends.
@@ -113,7 +116,7 @@ func (k kit) follower(b disk.Behaviour) inject {
 		}
 		name := names[r.IntN(len(names))]
 		k[name].Be(b)
-		return k.broken(a, name, k.silent(a, name)), nil
+		return k.broken(a, name), nil
 	}
 }
 
@@ -132,10 +135,14 @@ func (k kit) silent(a arena.Arena, names ...string) func(context.Context) (strin
 	}
 }
 
-// broken is a wound whose node ends by itself, and is started on a sound disk.
-func (k kit) broken(a arena.Arena, name string, effect func(context.Context) (string, error)) *fault.Wound {
-	return &fault.Wound{On: name, Effect: effect, Heal: func(context.Context) error {
+// broken is a wound whose node ends by itself, its ports closed before all else,
+// and is started on a sound disk.
+func (k kit) broken(a arena.Arena, name string) *fault.Wound {
+	return &fault.Wound{On: name, Effect: k.silent(a, name), Heal: func(context.Context) error {
 		k[name].Be(disk.Behaviour{})
+		if k[name].Off() {
+			return nil // a power cut beside it is not over, and starts it then
+		}
 		_ = a.Kill(name) // it may have ended
 		return a.Start(name)
 	}}
@@ -160,6 +167,7 @@ func (k kit) power(n int) inject {
 		return &fault.Wound{On: strings.Join(names, ", "), Effect: k.silent(a, names...), Heal: func(context.Context) error {
 			var err error
 			for _, name := range names {
+				_ = a.Kill(name) // what is beside this may have started it
 				_, _, perr := k[name].PowerOn(draw)
 				err = errors.Join(err, perr, a.Start(name))
 			}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tidemark-mq/tidemark/cluster-test/ask"
+	"github.com/tidemark-mq/tidemark/cluster-test/effort"
 	"github.com/tidemark-mq/tidemark/cluster-test/load"
 	"github.com/tidemark-mq/tidemark/cluster-test/local"
 	"github.com/tidemark-mq/tidemark/internal/planted"
@@ -87,16 +88,19 @@ func (c *Cluster) replace(name string) {
 // its files, stays a member, does not come back by a restart, and does as a new
 // member.
 func TestQuarantineOnProcesses(t *testing.T) {
+	if !effort.Scenarios() {
+		t.Skip("takes minutes, until a checkpoint comes: SCENARIOS=1")
+	}
 	c := Start(t, 3, local.Planted(planted.ApplyByClock), Only("none"))
 	c.Mistaken("n3")
 	c.Sh("restart", "n3")
-	l := load.Start(t, c.Client, load.Shape{Consumers: 4, Queues: 5000, Pace: time.Microsecond})
+	l := load.Start(t, c.Client, load.Shape{Consumers: 12, Queues: 1, Pace: time.Microsecond})
 	below := c.Disks["n3"].Below
 	for end := time.Now().Add(3 * time.Minute); !exists(filepath.Join(below, "quarantine.json")); {
 		if time.Now().After(end) {
 			t.Fatal("n3 is not under quarantine within 3 minutes")
 		}
-		l.More(1) // a checkpoint comes with every 64 MiB of entries
+		l.More(1) // a checkpoint comes with every 20,000 entries
 	}
 	saysWhy := func() {
 		t.Helper()

@@ -24,8 +24,6 @@ type Behaviour struct {
 	// ReadOf limits Read to what is read of files of that name; empty: all, and
 	// nothing can be opened.
 	ReadOf string
-	// off: there is no disk.
-	off bool
 }
 
 // Met counts the calls that were not answered as a sound disk does.
@@ -55,8 +53,11 @@ func (d *Disk) admit(k kind) syscall.Errno { return d.admitOf(k, "") }
 // admitOf does so for the file of that name.
 func (d *Disk) admitOf(k kind, name string) syscall.Errno {
 	for hung := false; ; hung = true {
-		b, changed := d.behaviour()
-		if !b.Hang || b.off || k == read {
+		b, off, changed := d.behaviour()
+		if off && k != read {
+			return syscall.EIO
+		}
+		if !b.Hang || k == read {
 			return d.answer(b, k, name)
 		}
 		if !hung {
@@ -67,9 +68,6 @@ func (d *Disk) admitOf(k kind, name string) syscall.Errno {
 }
 
 func (d *Disk) answer(b Behaviour, k kind, name string) syscall.Errno {
-	if b.off {
-		return syscall.EIO
-	}
 	if errno := [...]syscall.Errno{b.Read, b.Write, b.Sync}[k]; errno != 0 && (k != read || b.ReadOf == "" || b.ReadOf == name) {
 		d.note(func(m *Met) { m.Failed++ })
 		return errno

@@ -37,6 +37,7 @@ type Disk struct {
 
 	mu      gosync.Mutex
 	now     Behaviour     // guarded by mu, as is all that follows
+	off     bool          // there is no power
 	changed chan struct{} // closed when now changes
 	met     Met
 	open    map[any]func() // what closes what the kernel has open
@@ -70,7 +71,7 @@ func Mount(tb testing.TB, dir string, bytes int64) *Disk {
 		tb.Skipf("needs /dev/fuse and the right to mount: %v", err)
 	}
 	tb.Cleanup(func() {
-		d.Be(Behaviour{})
+		d.power(false)
 		if err := d.unmount(); err != nil {
 			tb.Errorf("unmounting %s: %v", dir, err)
 		}
@@ -117,7 +118,7 @@ func (d *Disk) unmount() (err error) {
 			return nil
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("%w; taken away from who uses it: %w", err, unix.Unmount(d.Dir, unix.MNT_DETACH|unix.MNT_FORCE))
+			return fmt.Errorf("%w; it is taken away from who uses it", errors.Join(err, unix.Unmount(d.Dir, unix.MNT_DETACH|unix.MNT_FORCE)))
 		}
 	}
 }
@@ -153,15 +154,32 @@ func (d *Disk) closeAll() {
 func (d *Disk) Be(b Behaviour) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.now = b
+	d.set(b, d.off)
+}
+
+// set changes what the disk is like. The lock is held.
+func (d *Disk) set(b Behaviour, off bool) {
+	d.now, d.off = b, off
 	close(d.changed)
 	d.changed = make(chan struct{})
 }
 
-func (d *Disk) behaviour() (Behaviour, <-chan struct{}) {
+func (d *Disk) power(off bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.now, d.changed
+	d.set(Behaviour{}, off)
+}
+
+// Off tells whether there is no power.
+func (d *Disk) Off() bool {
+	_, off, _ := d.behaviour()
+	return off
+}
+
+func (d *Disk) behaviour() (b Behaviour, off bool, changed <-chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.now, d.off, d.changed
 }
 
 // Met is what callers have met since the mount.
@@ -216,8 +234,9 @@ func (d *Disk) Free() error {
 func (d *Disk) Unsynced() int { return d.journal.count() }
 
 // PowerOff is the moment of a power cut: from now on nothing reaches the disk,
-// and every call fails. Its users are to be killed before PowerOn.
-func (d *Disk) PowerOff() { d.Be(Behaviour{off: true}) }
+// and whatever would change it fails, until PowerOn. Its users are to be killed
+// in between.
+func (d *Disk) PowerOff() { d.power(true) }
 
 // PowerOn undoes what was not synced at PowerOff, and brings the disk back, sound.
 // Of each file r decides which sectors, and whether the size, had reached the
@@ -231,7 +250,7 @@ func (d *Disk) PowerOn(r *rand.Rand) (unsynced, kept int, err error) {
 	if err != nil {
 		return unsynced, kept, fmt.Errorf("undoing what was not synced: %w", err)
 	}
-	d.Be(Behaviour{})
+	d.power(false)
 	return unsynced, kept, d.mount()
 }
 
