@@ -80,7 +80,7 @@ func openReplica(n *Node, disk *store.Store) (*replica, error) {
 	r.trans = newTransport(c, r.stream, r.acks, r.log)
 	notify := make(chan bool, 64)
 	var err error
-	r.raft, err = raft.NewRaft(raftConfig(c, r.id, notify, r.log), r.machine, disk.Log(), disk.Stable(), disk.Snapshots(), r.trans)
+	r.raft, err = newRaft(raftConfig(c, r.id, notify, r.log), r.machine, disk.Log(), disk.Stable(), disk.Snapshots(), r.trans)
 	if err != nil {
 		r.trans.Close()
 		return nil, startError(err, r.machine, disk)
@@ -91,6 +91,21 @@ func openReplica(n *Node, disk *store.Store) (*replica, error) {
 	}
 	r.wire(notify)
 	return r, nil
+}
+
+// newRaft turns the panic with which raft answers an entry that can't be read
+// into an error. It comes before raft has started anything of its own.
+func newRaft(c *raft.Config, f raft.FSM, l raft.LogStore, s raft.StableStore, snaps raft.SnapshotStore, t raft.Transport) (r *raft.Raft, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			if e, ok := p.(error); ok {
+				err = fmt.Errorf("starting raft: %w", e)
+				return
+			}
+			err = offset.Errorf(offset.ErrDamaged, "starting raft: %v", p)
+		}
+	}()
+	return raft.NewRaft(c, f, l, s, snaps, t)
 }
 
 // startError prefers the word of the FSM, which names a level or a damage, and
