@@ -227,13 +227,9 @@ public final class ClusterOffsetManager extends ConsumerOffsetManager {
         }
     }
 
-    /**
-     * The broker drops a commit then, and answers that it was taken. Who waits for a durable offset must not be told
-     * that: a two-way 15 goes on to {@link #commitOffset}, which decides.
-     */
     @Override
     public boolean hasOffsetReset(String topic, String group, int queue) {
-        return Caller.current().decided() == null && parts.resets.waits(new Key(topic, group, queue));
+        return parts.resets.waits(new Key(topic, group, queue));
     }
 
     @Override

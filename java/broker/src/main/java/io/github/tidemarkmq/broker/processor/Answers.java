@@ -22,7 +22,9 @@ final class Answers {
         switch (decision) {
             case DURABLE:
                 return brokers;
-            case RESET: // a plain broker answers 0 here, for what it has not taken
+            case RESET: // as ConsumerManageProcessor answers; mqadmin goes on to the reset itself only after a 0
+                brokers.setRemark("Offset has been previously reset");
+                return brokers;
             case CLOSED:
                 return with(brokers, SYSTEM_BUSY, "not taken: the offset was moved on purpose; read it, and go on");
             case LOWER_AT_SLAVE:

@@ -53,7 +53,8 @@ class LateAnswerTest {
 
     @Test
     void eachDecisionHasItsAnswer() {
-        assertEquals(2, Answers.toCommit(Decision.RESET, ok()).getCode(), "0 is for what is durable");
+        assertEquals(0, Answers.toCommit(Decision.RESET, ok()).getCode());
+        assertEquals("Offset has been previously reset", Answers.toCommit(Decision.RESET, ok()).getRemark());
         assertEquals(2, Answers.toCommit(Decision.CLOSED, ok()).getCode());
         assertEquals(1, Answers.toCommit(Decision.LOWER_AT_SLAVE, ok()).getCode());
         assertEquals(29, Answers.toCommit(Decision.INVALID, ok()).getCode());
