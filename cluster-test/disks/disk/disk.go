@@ -92,10 +92,7 @@ func (d *Disk) mount() error {
 		return err
 	}
 	root := &fs.LoopbackRoot{Path: d.Below, Dev: uint64(st.Dev)}
-	root.NewNode = func(r *fs.LoopbackRoot, _ *fs.Inode, _ string, _ *syscall.Stat_t) fs.InodeEmbedder {
-		return &node{LoopbackNode: fs.LoopbackNode{RootData: r}, disk: d}
-	}
-	top := root.NewNode(root, nil, "", nil)
+	top := &node{LoopbackNode: fs.LoopbackNode{RootData: root}, disk: d}
 	root.RootNode = top
 	server, err := fs.Mount(d.Dir, top, &fs.Options{
 		EntryTimeout: new(time.Duration), AttrTimeout: new(time.Duration), // what is Below may be changed from outside

@@ -20,6 +20,11 @@ type node struct {
 	disk *Disk
 }
 
+// WrapChild makes what lies in a folder of the disk a node of it too.
+func (n *node) WrapChild(_ context.Context, ops fs.InodeEmbedder) fs.InodeEmbedder {
+	return &node{LoopbackNode: fs.LoopbackNode{RootData: ops.(*fs.LoopbackNode).RootData}, disk: n.disk}
+}
+
 // The calls that are not passed through as they are.
 var _ interface {
 	fs.NodeOpener
