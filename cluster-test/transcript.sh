@@ -145,6 +145,11 @@ t 0 cert client billing-app --dir "$work/certs"
 t 0 cert show "$work/certs/ca.crt"
 t 0 token billing-app --out "$work/billing-app.token"
 t 0 cluster snapshot
+t 0 cluster backup "$work/all.backup"
+t 4 cluster backup "$work/all.backup"
+t 0 check backup "$work/all.backup"
+t 0 dump backup "$work/all.backup"
+t 0 cluster restore "$work/all.backup"
 t 3 cluster raise-level 1
 t 0 cluster transfer
 t 0 cluster transfer --execute
