@@ -17,8 +17,8 @@ import (
 	"github.com/tidemark-mq/tidemark/cluster-test/history/fault"
 )
 
-// Faults are the faults of disks, for an arena of processes that was started
-// with Put on the same disks, which may be filled later.
+// Faults are the faults of disks, for an Arena on the same disks, which may be
+// made later.
 func Faults(disks map[string]*disk.Disk) []fault.Fault {
 	k := kit(disks)
 	eio, full := syscall.EIO, syscall.ENOSPC

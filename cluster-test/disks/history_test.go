@@ -23,8 +23,7 @@ func TestHistoriesOnDisks(t *testing.T) {
 		Duration: effort.Of(time.Second, 5*time.Minute), Round: 2 * time.Minute, Clients: 6, Times: 1, Say: t.Logf,
 		Processes: true, Faults: Faults(disks),
 		Start: func(tb testing.TB, nodes int) (arena.Arena, error) {
-			clear(disks)
-			return arena.Processes(tb, nodes, Put(disks)), nil
+			return Arena(tb, nodes, disks), nil
 		},
 	})
 	t.Logf("\n%s", r)

@@ -37,14 +37,8 @@ func TestLostDataFolder(t *testing.T) {
 // wipe empties the data folder of a node that does not run.
 func (c *Cluster) wipe(name string) {
 	c.TB.Helper()
-	all, err := filepath.Glob(filepath.Join(c.Disks[name].Below, "*"))
-	if err != nil {
+	if err := c.Disks[name].Wipe(); err != nil {
 		c.TB.Fatal(err)
-	}
-	for _, p := range all {
-		if err := os.RemoveAll(p); err != nil {
-			c.TB.Fatal(err)
-		}
 	}
 }
 

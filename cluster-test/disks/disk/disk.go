@@ -251,6 +251,15 @@ func (d *Disk) PowerOn(r *rand.Rand) (unsynced, kept int, err error) {
 	return unsynced, kept, d.mount()
 }
 
+// Wipe removes all files, which nobody may have open.
+func (d *Disk) Wipe() error {
+	all, err := os.ReadDir(d.Below)
+	for _, e := range all {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(d.Below, e.Name())))
+	}
+	return err
+}
+
 // Files are the paths of all plain files on it, relative to Below, sorted.
 func (d *Disk) Files() ([]string, error) {
 	var list []string
