@@ -42,3 +42,6 @@ func MoveSelf(ctx context.Context, n *Node) error {
 	r := n.replica.Load()
 	return r.change(func() error { return r.moveSelf(ctx) })
 }
+
+// IsLow tells low space.
+var IsLow = isLow

@@ -95,7 +95,7 @@ func nanos(n uint64) float64 { return float64(n) / 1e9 }
 
 // gauges are zero while raft does not run.
 func (n *Node) gauges() []Metric {
-	var queues, groups, index, waiting, bytes, longest, taking, largest, logBytes, tail, leads, alarm float64
+	var queues, groups, index, waiting, bytes, longest, taking, largest, logBytes, tail, free, needed, low, leads, alarm float64
 	if r := n.replica.Load(); r != nil {
 		root := r.machine.Root()
 		queues, groups, index = float64(root.Queues()), float64(root.Groups()), float64(root.Index())
@@ -104,6 +104,7 @@ func (n *Node) gauges() []Metric {
 		taking = nanos(uint64(r.machine.taking.Load()))
 		largest = float64(r.acks.largest.Load())
 		logBytes, tail = float64(r.disk.LogBytes()), float64(r.disk.LogBytesAfter(r.snapshotIndex()))
+		free, needed, low = float64(r.space.free.Load()), float64(r.space.needed.Load()), number(r.space.low.Load())
 		leads, alarm = number(r.lead.leads()), number(r.alarm.Load())
 	}
 	return []Metric{
@@ -117,6 +118,9 @@ func (n *Node) gauges() []Metric {
 		{"append_largest_bytes", "The most bytes of entries in one append to a follower.", false, largest},
 		{"log_bytes", "Bytes of entries in the log.", false, logBytes},
 		{"log_tail_bytes", "Bytes of entries behind the newest snapshot, which a restart replays.", false, tail},
+		{"disk_free_bytes", "Bytes that are free on the file system of the data folder.", false, free},
+		{"disk_needed_bytes", "Bytes that this member may take until its next snapshot is written.", false, needed},
+		{"disk_low", "1 while fewer bytes are free than are needed; it ends when an eighth more are.", false, low},
 		{"leader", "1 while this member leads.", false, leads},
 		{"ready", "1 while this member serves.", false, number(n.Ready() == nil)},
 		{"digest_alarm", "1 while states differ and none has a majority; the log is not cut meanwhile.", false, alarm},

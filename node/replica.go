@@ -45,6 +45,7 @@ type replica struct {
 	notes       *notes
 	watch       *transferWatch
 	cutting     cutting
+	space       space
 
 	// alarm: states differ and none has a majority.
 	alarm atomic.Bool
@@ -155,7 +156,7 @@ func (r *replica) start() {
 	r.cancel = cancel
 	for _, run := range []func(context.Context){
 		r.lead.drain, r.lead.follow, r.proposer.run, func(context.Context) { r.proposer.resolve() },
-		r.here.run, r.there.run, r.catchUp, r.announce, r.compare, r.snapshots, r.guard, r.noticeSilence,
+		r.here.run, r.there.run, r.catchUp, r.announce, r.compare, r.snapshots, r.watchSpace, r.guard, r.noticeSilence,
 	} {
 		r.group.Go(func() { run(ctx) })
 	}

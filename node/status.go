@@ -77,6 +77,9 @@ func (n *Node) vitals() offset.Vitals {
 	if free, total, err := store.FreeSpace(n.config.Dir); err == nil { // the folder may not be there yet
 		v.DiskFree, v.DiskTotal = free, total
 	}
+	if r := n.replica.Load(); r != nil {
+		v.DiskNeeded = r.space.needed.Load()
+	}
 	return v
 }
 

@@ -32,6 +32,7 @@ type contents struct {
 	entries *ledger
 	// snapshot is the index of the newest snapshot that was put in place.
 	snapshot uint64
+	vote     Vote
 	// segments is what a look at them has found; nil for LogBoltDB.
 	segments *walScan
 	conf     map[string][]byte
@@ -113,8 +114,43 @@ func walkLog(db *bbolt.DB, path string, size int64) (*contents, error) {
 		return nil, err
 	}
 	c.store = string(c.conf[keyStore])
-	c.snapshot = confNumber(c, keySnapshotIndex)
+	if err := c.readValues(); err != nil {
+		return nil, damaged(path, "%v", err)
+	}
 	return c, nil
+}
+
+// readValues reads the values that have sums.
+func (c *contents) readValues() (err error) {
+	if c.snapshot, err = c.number(keySnapshotIndex); err != nil {
+		return err
+	}
+	if c.vote.CurrentTerm, err = c.number(keyCurrentTerm); err != nil {
+		return err
+	}
+	record, ok := c.conf[keyVote]
+	if !ok {
+		return c.splitVote()
+	}
+	term, candidate, err := decodeVote(record)
+	c.vote.Term, c.vote.Candidate = term, string(candidate)
+	return err
+}
+
+// splitVote reads what Unsafe.SplitVote leaves in the place of a vote record.
+func (c *contents) splitVote() (err error) {
+	c.vote.Term, err = c.number(keyLastVoteTerm)
+	c.vote.Candidate = string(c.conf[keyLastVoteCand])
+	return err
+}
+
+// number returns 0 for a value that is not there.
+func (c *contents) number(key string) (uint64, error) {
+	val, ok := c.conf[key]
+	if !ok {
+		return 0, nil
+	}
+	return decodeNumber(key, val)
 }
 
 func (c *contents) collect(tx *bbolt.Tx, path string) error {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"syscall"
+
+	"github.com/tidemark-mq/tidemark/offset"
 )
 
 // Op names a change of the disk, for errors and for Unsafe.Fault.
@@ -32,7 +34,8 @@ type Cause uint8
 
 // The causes.
 const (
-	// CauseIO: the disk answered with an error, or the log file is damaged.
+	// CauseIO: the disk answered with an error, or the log file's structure is
+	// damaged.
 	CauseIO Cause = iota + 1
 	// CauseDiskFull: no space, no quota, or a limit on file size.
 	CauseDiskFull
@@ -41,6 +44,9 @@ const (
 	// CauseConflict: the log contradicted an installed snapshot and was
 	// deleted; the member is whole again once it has been started anew.
 	CauseConflict
+	// CauseDamaged: an entry, a term or a vote is not what was stored. It is
+	// not used.
+	CauseDamaged
 )
 
 var causes = [...]struct {
@@ -51,6 +57,7 @@ var causes = [...]struct {
 	CauseDiskFull: {"disk full", 75},
 	CauseHang:     {"disk hangs", 76},
 	CauseConflict: {"log contradicts the installed snapshot", 77},
+	CauseDamaged:  {"damaged", 71},
 }
 
 // String names the cause as an operator would.
@@ -62,8 +69,8 @@ func (c Cause) String() string {
 }
 
 // ExitCode is what a daemon that ends for this cause should exit with: 74 I/O
-// error, 75 disk full, 76 hang, 77 conflict (start it again). 1 for an unknown
-// cause.
+// error, 75 disk full, 76 hang, 77 conflict (start it again), 71 damaged. 1 for
+// an unknown cause.
 func (c Cause) ExitCode() int {
 	if int(c) >= len(causes) || c == 0 {
 		return 1
@@ -98,6 +105,8 @@ func (f *Failure) advice() string {
 		return "free space there, then start the member again"
 	case CauseConflict:
 		return "start the member again"
+	case CauseDamaged:
+		return rejoin
 	default:
 		return "check the disk; if it is sound start the member again, else remove the member from the cluster and add it anew on another disk"
 	}
@@ -106,6 +115,9 @@ func (f *Failure) advice() string {
 // causeOf sorts an error of the disk. The log file's library gives some of them
 // as text only, so the text is looked at too.
 func causeOf(err error) Cause {
+	if errors.Is(err, offset.ErrDamaged) {
+		return CauseDamaged
+	}
 	for _, full := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
 		if errors.Is(err, full) || strings.Contains(err.Error(), full.Error()) {
 			return CauseDiskFull

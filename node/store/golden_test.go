@@ -37,7 +37,7 @@ func TestGoldenMarker(t *testing.T) {
 }
 
 func TestGoldenVote(t *testing.T) {
-	const golden = "01" + "0000000000000007" + "68323a37343132"
+	const golden = "02" + "0000000000000007" + "68323a37343132" + "051e9fec"
 	if got := hex.EncodeToString(encodeVote(7, []byte("h2:7412"))); got != golden {
 		t.Errorf("written as %s", got)
 	}

@@ -231,14 +231,14 @@ func TestWritesAreObserved(t *testing.T) {
 	}})
 	mustAppend(t, s, []*raft.Log{{Index: 1, Term: 1, Data: make([]byte, 1000)}})
 	must(t, s.Stable().Set([]byte("k"), []byte("value")))
-	if count != 2 || bytes != 1000+s.log.size(&raft.Log{})+5 {
+	if count != 2 || bytes != 1000+sumBytes+s.log.size(&raft.Log{})+5 {
 		t.Errorf("observed %d writes, %d bytes", count, bytes)
 	}
 }
 
 func TestCausesNameThemselves(t *testing.T) {
 	seen := map[int]bool{}
-	for c := CauseIO; c <= CauseConflict; c++ {
+	for c := CauseIO; c <= CauseDamaged; c++ {
 		if c.ExitCode() == 1 || seen[c.ExitCode()] || strings.HasPrefix(c.String(), "cause") {
 			t.Errorf("%d is %q, exit code %d", uint8(c), c, c.ExitCode())
 		}

@@ -53,7 +53,8 @@ func (l *log) LastIndex() (uint64, error) {
 }
 
 // GetLog implements raft.LogStore. The entry's data is shared with other readers
-// and must not be written.
+// and must not be written. An entry whose sum is wrong is a *Failure: it must
+// neither be applied nor sent to others.
 func (l *log) GetLog(index uint64, out *raft.Log) error {
 	if l.tail.get(index, out) {
 		return nil
@@ -62,10 +63,13 @@ func (l *log) GetLog(index uint64, out *raft.Log) error {
 	err := l.guard.read(func() error {
 		err := l.db.GetLog(index, out)
 		missing = errors.Is(err, raft.ErrLogNotFound)
-		if missing {
+		switch {
+		case missing:
 			return nil
+		case err != nil:
+			return err
 		}
-		return err
+		return checkEntry(index, out)
 	})
 	if err == nil && missing {
 		return raft.ErrLogNotFound
@@ -82,16 +86,16 @@ func (l *log) StoreLogs(entries []*raft.Log) error {
 	if err := l.closeGap(entries); err != nil {
 		return err
 	}
-	bytes := 0
-	for _, e := range entries {
+	stored, bytes := summed(entries), 0
+	for _, e := range stored {
 		bytes += l.size(e)
 	}
-	err := l.guard.write(OpAppend, bytes, func() error { return l.db.StoreLogs(entries) })
+	err := l.guard.write(OpAppend, bytes, func() error { return l.db.StoreLogs(stored) })
 	if err != nil {
 		return err
 	}
 	// Only what is durable may be seen.
-	for _, e := range entries {
+	for _, e := range stored {
 		l.ledger.put(e.Index, l.size(e))
 	}
 	l.ledger.grew(bytes)

@@ -38,8 +38,12 @@ func Probe(ctx context.Context, dir string, p Probing) (DiskFigures, error) {
 	if err != nil {
 		return DiskFigures{}, fmt.Errorf("probing disk: %w", err)
 	}
+	early := os.Remove(f.Name()) // so that a kill leaves nothing; not every system lets one
 	took, err := p.file(ctx, f)
-	err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+	err = errors.Join(err, f.Close())
+	if early != nil {
+		err = errors.Join(err, os.Remove(f.Name()))
+	}
 	if err != nil {
 		return DiskFigures{}, fmt.Errorf("probing disk: %w", err)
 	}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -28,28 +27,31 @@ type Vote struct {
 // meanwhile. Errors: *LockedError while the member runs; one that wraps
 // offset.ErrDamaged for a file that can't be read; fn's own, which ends it.
 func ReadLog(dir string, fn func(*raft.Log) error) error {
-	return reading(dir, func(c *contents) error {
-		if c.segments != nil {
-			return readSegments(dir, c, fn)
-		}
-		db, err := raftboltdb.New(raftboltdb.Options{
-			Path: logPath(dir), BoltOptions: &bbolt.Options{ReadOnly: true, Timeout: lockWait},
-		})
-		if err != nil {
-			return fmt.Errorf("opening log file: %w", err)
-		}
-		for _, piece := range c.entries.list() {
-			for i := piece[0]; i <= piece[1]; i++ {
-				if err = readEntry(db, dir, i, fn); err != nil {
-					return errors.Join(err, db.Close())
-				}
+	return reading(dir, func(c *contents) error { return eachEntry(dir, c, fn) })
+}
+
+// eachEntry calls fn for each entry of a log that was looked at.
+func eachEntry(dir string, c *contents, fn func(*raft.Log) error) error {
+	if c.segments != nil {
+		return readSegments(dir, c, fn)
+	}
+	db, err := raftboltdb.New(raftboltdb.Options{
+		Path: logPath(dir), BoltOptions: &bbolt.Options{ReadOnly: true, Timeout: lockWait},
+	})
+	if err != nil {
+		return fmt.Errorf("opening log file: %w", err)
+	}
+	for _, piece := range c.entries.list() {
+		for i := piece[0]; i <= piece[1]; i++ {
+			if err = readEntry(db, dir, i, fn); err != nil {
+				return errors.Join(err, db.Close())
 			}
 		}
-		if err := db.Close(); err != nil {
-			return fmt.Errorf("closing log file: %w", err)
-		}
-		return nil
-	})
+	}
+	if err := db.Close(); err != nil {
+		return fmt.Errorf("closing log file: %w", err)
+	}
+	return nil
 }
 
 // readSegments calls fn for each entry in the segments.
@@ -68,6 +70,9 @@ func readSegments(dir string, c *contents, fn func(*raft.Log) error) error {
 func readEntry(db *raftboltdb.BoltStore, dir string, index uint64, fn func(*raft.Log) error) error {
 	var entry raft.Log
 	err := protected(logPath(dir), func() error { return db.GetLog(index, &entry) })
+	if err == nil {
+		err = checkEntry(index, &entry)
+	}
 	if err != nil {
 		return damaged(logPath(dir), "entry %d: %v", index, err)
 	}
@@ -77,27 +82,10 @@ func readEntry(db *raftboltdb.BoltStore, dir string, index uint64, fn func(*raft
 // ReadVote returns a stopped member's term and vote. Errors are ReadLog's.
 func ReadVote(dir string) (v Vote, err error) {
 	err = reading(dir, func(c *contents) error {
-		v.CurrentTerm = confNumber(c, keyCurrentTerm)
-		record, ok := c.conf[keyVote]
-		if !ok {
-			v.Term, v.Candidate = confNumber(c, keyLastVoteTerm), string(c.conf[keyLastVoteCand])
-			return nil
-		}
-		term, candidate, err := decodeVote(record)
-		if err != nil {
-			return damaged(logPath(dir), "%v", err)
-		}
-		v.Term, v.Candidate = term, string(candidate)
+		v = c.vote
 		return nil
 	})
 	return v, err
-}
-
-func confNumber(c *contents, key string) uint64 {
-	if v := c.conf[key]; len(v) == 8 {
-		return binary.BigEndian.Uint64(v)
-	}
-	return 0
 }
 
 // ReadSnapshots lists a stopped member's snapshots, newest first. Errors are

@@ -10,6 +10,7 @@ import (
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 
 	"github.com/tidemark-mq/tidemark/internal/planted"
+	"github.com/tidemark-mq/tidemark/offset"
 )
 
 // The keys under which raft stores its term and its vote, and ours.
@@ -22,9 +23,13 @@ const (
 	keySnapshotIndex = "TidemarkSnapshotIndex"
 )
 
-// voteVersion is the first byte of a vote record; 8 bytes of term, big-endian,
-// and the candidate's address follow.
-const voteVersion = 1
+// The first byte of a vote record; 8 bytes of term, big-endian, the candidate's
+// address and the sum follow.
+const (
+	voteVersion = 2
+	// voteUnsummed is the version of earlier builds, without a sum.
+	voteUnsummed = 1
+)
 
 // stable implements raft.StableStore over the log file. Raft stores a vote by
 // two calls, the term's and the candidate's, and acts only after the second; a
@@ -64,7 +69,7 @@ func (v *stable) Set(key, val []byte) error {
 
 // SetUint64 implements raft.StableStore.
 func (v *stable) SetUint64(key []byte, val uint64) error {
-	encoded := binary.BigEndian.AppendUint64(nil, val)
+	encoded := sumValue(string(key), binary.BigEndian.AppendUint64(nil, val))
 	switch {
 	case string(key) == keyCurrentTerm:
 		return v.setTerm(val, encoded)
@@ -129,10 +134,7 @@ func (v *stable) number(key string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if len(val) != 8 {
-		return 0, fmt.Errorf("value of %s is %d bytes long, not 8", key, len(val))
-	}
-	return binary.BigEndian.Uint64(val), nil
+	return decodeNumber(key, val)
 }
 
 func (v *stable) vote() (term uint64, candidate []byte, err error) {
@@ -162,16 +164,38 @@ func (v *stable) get(key string) (val []byte, err error) {
 	return val, nil
 }
 
-func encodeVote(term uint64, candidate []byte) []byte {
-	record := make([]byte, 0, 9+len(candidate))
-	record = append(record, voteVersion)
-	record = binary.BigEndian.AppendUint64(record, term)
-	return append(record, candidate...)
+// decodeNumber returns a number of log.db, which has a sum unless an earlier
+// build has stored it. Its error wraps offset.ErrDamaged.
+func decodeNumber(key string, val []byte) (uint64, error) {
+	if len(val) != 8 {
+		var err error
+		if val, err = checkValue(key, val); err != nil {
+			return 0, err
+		}
+	}
+	if len(val) != 8 {
+		return 0, offset.Errorf(offset.ErrDamaged, "value of %s is %d bytes long, not 8", key, len(val))
+	}
+	return binary.BigEndian.Uint64(val), nil
 }
 
+func encodeVote(term uint64, candidate []byte) []byte {
+	record := make([]byte, 0, 9+len(candidate)+sumBytes)
+	record = append(record, voteVersion)
+	record = binary.BigEndian.AppendUint64(record, term)
+	return sumValue(keyVote, append(record, candidate...))
+}
+
+// decodeVote returns what encodeVote has been given. Its error wraps
+// offset.ErrDamaged.
 func decodeVote(record []byte) (term uint64, candidate []byte, err error) {
-	if len(record) < 9 || record[0] != voteVersion {
-		return 0, nil, fmt.Errorf("vote record of %d bytes is not readable", len(record))
+	if len(record) > 0 && record[0] != voteUnsummed {
+		if record, err = checkValue(keyVote, record); err != nil {
+			return 0, nil, err
+		}
+	}
+	if len(record) < 9 || record[0] != voteVersion && record[0] != voteUnsummed {
+		return 0, nil, offset.Errorf(offset.ErrDamaged, "vote record of %d bytes is not readable", len(record))
 	}
 	return binary.BigEndian.Uint64(record[1:]), record[9:], nil
 }

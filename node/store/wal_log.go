@@ -73,11 +73,8 @@ func (l *walLog) StoreLogs(entries []*raft.Log) error {
 // GetLog implements raft.LogStore.
 func (l *walLog) GetLog(index uint64, out *raft.Log) error {
 	err := l.WAL.GetLog(index, out)
-	switch {
-	case errors.Is(err, wal.ErrNotFound):
+	if errors.Is(err, wal.ErrNotFound) {
 		return raft.ErrLogNotFound
-	case err == nil && out.Index != index:
-		return fmt.Errorf("entry %d is in the place of entry %d", out.Index, index)
 	}
 	return err
 }

@@ -197,8 +197,5 @@ func decodeEntry(index uint64, payload []byte, out *raft.Log) error {
 	if err := (&wal.BinaryCodec{}).Decode(payload, out); err != nil {
 		return err
 	}
-	if out.Index != index {
-		return fmt.Errorf("entry %d is in the place of entry %d", out.Index, index)
-	}
-	return nil
+	return checkEntry(index, out)
 }
