@@ -23,7 +23,7 @@ type check struct {
 	folder, tests string
 	// daemons: it runs real processes.
 	daemons bool
-	// limit bounds one run; a check that hangs has found something.
+	// limit bounds one run. A check that has not ended by then has found nothing.
 	limit time.Duration
 }
 
@@ -82,46 +82,65 @@ func (s sighting) String() string {
 	return fmt.Sprintf("%-28s %-10s %7.1fs  %s", s.mistake, by, s.after.Seconds(), s.words)
 }
 
-// look runs checks with a mistake until one fails.
-func (b *built) look(ctx context.Context, todo []check, m planted.Mistake) sighting {
+// look runs checks with a mistake until one finds it. What a check says that
+// comes to no verdict is an error: it has found nothing.
+func (b *built) look(ctx context.Context, todo []check, m planted.Mistake) (s sighting, err error) {
 	began := time.Now()
-	s := sighting{mistake: m}
+	s.mistake = m
 	for _, c := range todo {
-		said, err := b.run(ctx, c, m)
-		if err != nil {
-			s.by, s.words = c.name, words(said, err)
+		said, found, e := b.run(ctx, c, m)
+		if e != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", c.name, e))
+		}
+		if found {
+			s.by, s.words = c.name, words(said)
 			break
 		}
 	}
 	s.after = time.Since(began)
-	return s
+	return s, err
 }
 
-// run runs one check.
-func (b *built) run(ctx context.Context, c check, m planted.Mistake) (said []byte, err error) {
+// run runs one check and tells whether it fails. The error says why it came to
+// no verdict. All that it started has ended when run returns.
+func (b *built) run(ctx context.Context, c check, m planted.Mistake) (said []byte, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, b.tests[c.folder], "-test.run", c.tests, "-test.v", "-test.failfast", "-test.timeout", c.limit.String())
-	cmd.WaitDelay = 20 * time.Second
+	tmp, err := os.MkdirTemp(b.dir, c.name+"-")
+	if err != nil {
+		return nil, false, err
+	}
+	cmd := exec.Command(b.tests[c.folder], "-test.run", c.tests, "-test.v", "-test.failfast", "-test.timeout", "0")
 	cmd.Dir = filepath.Join(b.root, c.folder)
-	cmd.Env = append(os.Environ(), planted.Variable+"=", programs+"="+b.programs)
+	cmd.Env = append(os.Environ(), planted.Variable+"=", programs+"="+b.programs, "TMPDIR="+tmp)
 	if m != planted.None {
 		cmd.Env = append(cmd.Env, planted.Variable+"="+m.String())
 	}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	err = cmd.Run()
-	if err == nil && !bytes.Contains(out.Bytes(), []byte("--- PASS")) {
-		err = errors.New("no test has run")
+	ended := group(ctx, cmd)
+	err = errors.Join(err, takeDown(b.root, tmp), os.RemoveAll(tmp))
+	switch {
+	case ctx.Err() != nil:
+		err = errors.Join(err, fmt.Errorf("no verdict within %v: %w", c.limit, context.Cause(ctx)))
+	case bytes.Contains(out.Bytes(), []byte("--- FAIL")), crashed.Match(out.Bytes()):
+		found = true
+	case ended != nil:
+		err = errors.Join(err, ended)
+	case !bytes.Contains(out.Bytes(), []byte("--- PASS")):
+		err = errors.Join(err, errors.New("no test has run"))
 	}
-	return out.Bytes(), err
+	return out.Bytes(), found, err
 }
+
+// crashed is what a process says that the product has brought down.
+var crashed = regexp.MustCompile(`(?m)^(?:fatal error|panic): `)
 
 // telling are the lines that say what a check has found.
 var telling = regexp.MustCompile(`_test\.go:\d+: (.*)|^(?:fatal error|panic): .*`)
 
 // words is the first thing that a failed check says of what it found.
-func words(said []byte, err error) string {
+func words(said []byte) string {
 	for line := range strings.Lines(string(said)) {
 		m := telling.FindStringSubmatch(strings.TrimSpace(line))
 		if m == nil || strings.HasPrefix(m[1], "seed ") {
@@ -130,5 +149,5 @@ func words(said []byte, err error) string {
 		text := strings.Join(strings.Fields(cmp.Or(m[1], m[0])), " ")
 		return text[:min(len(text), 160)]
 	}
-	return err.Error()
+	return "a test failed"
 }

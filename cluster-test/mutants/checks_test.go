@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -54,9 +53,6 @@ func theCommands(t *testing.T) string {
 	return dir
 }
 
-// scriptTime bounds a script; one that hangs has found something.
-const scriptTime = 2 * time.Minute
-
 // script runs a script of cluster-test with the programs that were built, which
 // make the mistake that this process was told to make.
 func script(t *testing.T, name string, args ...string) {
@@ -64,13 +60,7 @@ func script(t *testing.T, name string, args ...string) {
 	cmd := c.Script(name, args...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.WaitDelay = 10 * time.Second
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	over := time.AfterFunc(scriptTime, func() { _ = cmd.Process.Signal(syscall.SIGTERM) }) // it takes its cluster down
-	defer over.Stop()
-	err := cmd.Wait()
+	err := cmd.Run()
 	fmt.Println(out.String())
 	if err != nil {
 		t.Fatal(verdict(out.String(), err))

@@ -75,26 +75,27 @@ func chosen(names []string) (list []planted.Mistake, err error) {
 // round runs the checks without a mistake, which must be green, and then with
 // each.
 func round(ctx context.Context, b *built, todo []check, list []planted.Mistake) error {
-	var errs []error
 	fmt.Printf("%-28s %-10s %8s  %s\n", "mistake", "found by", "after", "in the words of")
-	if s := b.look(ctx, todo, planted.None); s.by != "" {
+	s, err := b.look(ctx, todo, planted.None)
+	if err != nil {
+		return fmt.Errorf("without a mistake: %w", err)
+	}
+	if s.by != "" {
 		fmt.Println(s)
 		return fmt.Errorf("%s fails though no mistake is made", s.by)
 	}
-	fmt.Printf("%-28s %-10s\n", "none", "nothing")
-	found := 0
+	fmt.Printf("%-28s %-10s %7.1fs\n", "none", "nothing", s.after.Seconds())
+	var errs []error
 	for _, m := range list {
-		s := b.look(ctx, todo, m)
+		s, err := b.look(ctx, todo, m)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		fmt.Println(s)
 		if s.by == "" {
-			errs = append(errs, fmt.Errorf("no check finds %s", m))
-		} else {
-			found++
+			errs = append(errs, errors.Join(fmt.Errorf("no check finds %s", m), err))
 		}
 	}
-	fmt.Printf("%d of %d found\n", found, len(list))
+	fmt.Printf("%d of %d found\n", len(list)-len(errs), len(list))
 	return errors.Join(errs...)
 }

@@ -31,10 +31,10 @@ func TestQuickRound(t *testing.T) {
 		planted.ExpireMoved, planted.ApplyByClock, planted.FloorsNotSaved,
 	}
 	for _, m := range list {
-		s := b.look(t.Context(), todo, m)
+		s, err := b.look(t.Context(), todo, m)
 		t.Log(s)
-		if found := s.by != ""; found != (m != planted.None) {
-			t.Errorf("found by %q", s.by)
+		if found := s.by != ""; found != (m != planted.None) || err != nil {
+			t.Errorf("found by %q: %v", s.by, err)
 		}
 	}
 	if traces := tracesIn(t, b.tests["fsm/table"]); len(traces) < len(planted.All()) {
