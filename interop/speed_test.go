@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/tidemark-mq/tidemark/cluster-test/ask"
 	"github.com/tidemark-mq/tidemark/cluster-test/effort"
 	"github.com/tidemark-mq/tidemark/internal/javaparts"
 	"github.com/tidemark-mq/tidemark/internal/javaparts/remoting"
@@ -40,6 +41,13 @@ func TestSpeed(t *testing.T) {
 		return newTrack(t, f, javaparts.StartBroker(t, s.Version, s.Names, map[string]string{"brokerName": name}))
 	}
 	ours := newTrack(t, f, s.Broker(map[string]string{"brokerName": string(stand.Tidemark)}))
+	ours.entries = func() uint64 {
+		st, err := s.Cluster.Nodes()[0].Status(ask.Within(t, ask.Patience))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st.DigestIndex
+	}
 	tracks := []*track{plain("plain"), plain("another"), ours}
 	turns := slices.Clone(tracks)
 	for round := range speedRounds + 1 {
@@ -59,8 +67,12 @@ type track struct {
 	fleet    *fleet.Fleet
 	consumed *fleet.Record
 
+	// entries tells how many there are in the cluster's log; nil for a plain broker.
+	entries func() uint64
+
 	// One figure a round.
 	produce, consume []float64 // messages a second
+	log, steadyLog   []float64 // entries a second
 	// One figure a call, all rounds together.
 	pulls, steady, alone, many []time.Duration
 }
@@ -85,6 +97,8 @@ func (x *track) round(counts bool) {
 	}
 	x.produce = append(x.produce, full.produced)
 	x.consume = append(x.consume, full.consumed)
+	x.log = append(x.log, full.entries)
+	x.steadyLog = append(x.steadyLog, steady.entries)
 	x.pulls = append(x.pulls, full.pulls...)
 	x.steady = append(x.steady, steady.pulls...)
 	x.alone = append(x.alone, alone...)
@@ -94,6 +108,7 @@ func (x *track) round(counts bool) {
 // loaded is what a broker did under one load.
 type loaded struct {
 	produced, consumed float64 // messages a second
+	entries            float64 // of the cluster's log, a second
 	pulls              []time.Duration
 }
 
@@ -103,9 +118,10 @@ func (x *track) load(rate int) (l loaded) {
 	x.Helper()
 	name, before := fmt.Sprint("producer-", x.broker.Name, rate), x.consumed.Len()
 	sent := x.fleet.Produce(name, x.topic, fleet.Load{Rate: rate, Threads: 8, Bytes: 256})
-	first, began := sent.Len(), time.Now()
+	first, index, began := sent.Len(), x.index(), time.Now()
 	l.pulls = x.pull(speedFor)
 	took := time.Since(began).Seconds()
+	l.entries = float64(x.index()-index) / took
 	l.produced = float64(sent.Len()-first) / took
 	l.consumed = float64(x.consumed.Len()-before) / took
 	x.fleet.Stop(name)
@@ -114,6 +130,14 @@ func (x *track) load(rate int) (l loaded) {
 		x.Fatalf("%s: produced %g/s, consumed %g/s, pulled %d", x.broker.Name, l.produced, l.consumed, len(l.pulls))
 	}
 	return l
+}
+
+// index is that of the newest entry of the cluster's log, 0 beside a plain broker.
+func (x *track) index() uint64 {
+	if x.entries == nil {
+		return 0
+	}
+	return x.entries()
 }
 
 // drain waits until so many messages are consumed in all, so that one track's
@@ -202,6 +226,8 @@ func table(tracks []*track) string {
 		}
 	}
 	w.Flush() // into memory
+	fmt.Fprintf(&text, "entries in the cluster's log: %.4g a second as fast as it goes, %.4g at %d messages a second\n",
+		quantile(tracks[2].log, 0.5), quantile(tracks[2].steadyLog, 0.5), steadyRate)
 	return text.String()
 }
 
