@@ -116,6 +116,9 @@ final class Connections implements AutoCloseable {
     public void close() {
         List<HttpConnection> all;
         synchronized (this) {
+            if (closed) {
+                return; // the places are given back once
+            }
             closed = true;
             all = new ArrayList<>(open);
             open.clear();

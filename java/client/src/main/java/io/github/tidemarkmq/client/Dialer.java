@@ -4,6 +4,10 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
@@ -18,6 +22,11 @@ final class Dialer implements AutoCloseable {
     private final Alarms alarms;
     /** Null: no TLS. */
     private final Tls tls;
+
+    // What follows is guarded by this.
+    /** The sockets that are being opened. Nobody else knows them yet, so a close ends them here. */
+    private final Set<Socket> opening = new HashSet<>();
+    private boolean closed;
 
     Dialer(Alarms alarms, Tls tls) {
         this.alarms = alarms;
@@ -46,10 +55,11 @@ final class Dialer implements AutoCloseable {
 
     /** Dials one of the addresses that are left, with its share of the time. */
     private HttpConnection dial(Address address, InetAddress ip, Deadline end, int left) throws Failure {
-        Socket plain = new Socket();
-        Future<?> alarm = alarms.at(end, () -> close(plain));
+        Socket plain = begin();
+        Future<?> alarm = null;
         boolean done = false;
         try {
+            alarm = alarms.at(end, () -> close(plain));
             long millis = Math.max(1, end.remaining(TimeUnit.MILLISECONDS) / left);
             plain.connect(new InetSocketAddress(ip, address.port()), (int) millis);
             plain.setTcpNoDelay(true);
@@ -63,11 +73,27 @@ final class Dialer implements AutoCloseable {
         } catch (IOException e) {
             throw Failure.unsent("no connection to " + address + ": " + e.getMessage(), e);
         } finally {
-            alarm.cancel(false);
+            if (alarm != null) {
+                alarm.cancel(false);
+            }
+            end(plain);
             if (!done) {
                 close(plain);
             }
         }
+    }
+
+    private synchronized Socket begin() throws Failure {
+        if (closed) {
+            throw Failure.refused(Code.CLOSED, "the client is closed");
+        }
+        Socket s = new Socket();
+        opening.add(s);
+        return s;
+    }
+
+    private synchronized void end(Socket s) {
+        opening.remove(s);
     }
 
     private static void close(Socket s) {
@@ -78,8 +104,15 @@ final class Dialer implements AutoCloseable {
         }
     }
 
+    /** Ends what is being opened, whose alarms may never ring any more, and opens nothing from now on. */
     @Override
     public void close() {
+        List<Socket> all;
+        synchronized (this) {
+            closed = true;
+            all = new ArrayList<>(opening);
+        }
+        all.forEach(Dialer::close);
         resolver.close();
     }
 }

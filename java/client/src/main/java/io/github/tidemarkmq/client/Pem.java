@@ -6,6 +6,7 @@ import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.PrivateKey;
 import java.security.PublicKey;
+import java.security.Signature;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
@@ -66,11 +67,30 @@ final class Pem {
 
     private static PrivateKey key(String file, byte[] pkcs8, PublicKey of) throws TidemarkException {
         try {
-            return KeyFactory.getInstance(of.getAlgorithm()).generatePrivate(new PKCS8EncodedKeySpec(pkcs8));
+            PrivateKey key = KeyFactory.getInstance(of.getAlgorithm()).generatePrivate(new PKCS8EncodedKeySpec(pkcs8));
+            if (!fits(key, of)) {
+                throw new TidemarkException(Code.INVALID, file + " holds the key of another certificate");
+            }
+            return key;
         } catch (GeneralSecurityException e) {
             throw new TidemarkException(Code.INVALID, file + " holds no " + of.getAlgorithm()
                 + " key, which its certificate needs: " + e.getMessage(), e);
         }
+    }
+
+    /** Whether what one key signs, the other verifies; the JVM itself finds that out at a handshake only. */
+    private static boolean fits(PrivateKey key, PublicKey of) throws GeneralSecurityException {
+        String algorithm = of.getAlgorithm();
+        if (!algorithm.equals("RSA") && !algorithm.equals("EC")) {
+            return true; // signing needs parameters that differ; a handshake will tell
+        }
+        Signature s = Signature.getInstance("SHA256with" + (algorithm.equals("EC") ? "ECDSA" : "RSA"));
+        s.initSign(key);
+        s.update(RSA);
+        byte[] signed = s.sign();
+        s.initVerify(of);
+        s.update(RSA);
+        return s.verify(signed);
     }
 
     private static byte[] der(String file, String base64) throws TidemarkException {

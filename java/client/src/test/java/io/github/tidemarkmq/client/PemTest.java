@@ -49,11 +49,15 @@ class PemTest {
         KeyPair ec = pair("EC", 256);
         String[] bad = {"", pem("CERTIFICATE", new byte[3]), pem("PRIVATE KEY", new byte[3]),
             pem("ENCRYPTED PRIVATE KEY", new byte[3]), pem("PRIVATE KEY", ec.getPrivate().getEncoded()),
-            pem("RSA PRIVATE KEY", new byte[70_000])};
+            pem("RSA PRIVATE KEY", new byte[70_000]),
+            pem("PRIVATE KEY", pair("RSA", 2048).getPrivate().getEncoded())};
         for (String s : bad) {
             TidemarkException e = assertThrows(TidemarkException.class, () -> Pem.key("k.pem", s, rsa.getPublic()));
             assertEquals(Code.INVALID, e.code());
             assertTrue(e.getMessage().startsWith("k.pem "), e.getMessage());
         }
+        String other = pem("PRIVATE KEY", pair("EC", 256).getPrivate().getEncoded());
+        TidemarkException e = assertThrows(TidemarkException.class, () -> Pem.key("k.pem", other, ec.getPublic()));
+        assertEquals("k.pem holds the key of another certificate", e.getMessage());
     }
 }
