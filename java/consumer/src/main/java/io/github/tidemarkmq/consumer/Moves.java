@@ -70,12 +70,18 @@ final class Moves {
     }
 
     private void move(OffsetKey key, Waiting w) {
-        boolean done = again.again(key, w.fenced);
-        synchronized (this) {
-            moving.remove(key);
-            if (done) {
-                waiting.remove(key, w);
-            }
+        boolean done = false;
+        try {
+            done = again.again(key, w.fenced);
+        } finally {
+            ended(key, w, done);
+        }
+    }
+
+    private synchronized void ended(OffsetKey key, Waiting w, boolean done) {
+        moving.remove(key);
+        if (done) {
+            waiting.remove(key, w);
         }
     }
 

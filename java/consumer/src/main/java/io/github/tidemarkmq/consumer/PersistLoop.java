@@ -56,25 +56,25 @@ final class PersistLoop {
     }
 
     private void run() {
-        try {
-            for (long ticket = rest(); ticket >= 0; ticket = rest()) {
-                step.run();
-                finish(ticket);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        for (long ticket = rest(); ticket >= 0; ticket = rest()) {
+            step.run();
+            finish(ticket);
         }
     }
 
     /** Waits for the time of the next step, and gives the ticket that it serves; negative: there is none. */
-    private synchronized long rest() throws InterruptedException {
+    private synchronized long rest() {
         Deadline next = Deadline.after(pause, TimeUnit.MILLISECONDS);
         while (!closed && asked == done) {
             long left = next.remaining(TimeUnit.MILLISECONDS);
             if (left <= 0) {
                 break;
             }
-            wait(left);
+            try {
+                wait(left);
+            } catch (InterruptedException e) {
+                continue; // none of ours, which would end it by close
+            }
         }
         return closed ? -1 : asked;
     }

@@ -19,6 +19,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.message.MessageQueue;
 
@@ -42,10 +43,10 @@ final class ProgressKeeper {
     private final ConcurrentLinkedQueue<Exact> exacts = new ConcurrentLinkedQueue<>();
     private final AtomicLong persisted = new AtomicLong();
     private final AtomicLong fences = new AtomicLong();
-    /** Whether the last attempt of the loop to reach the cluster came through. */
+    /** Whether the last attempt of the loop, or of a read, to reach the cluster came through. */
     private volatile boolean reachable = true;
     /** A queue that could not be read, and whose rebalance is to be hurried once it can; null: none. */
-    private volatile OffsetKey refused;
+    private final AtomicReference<OffsetKey> refused = new AtomicReference<>();
     private volatile boolean closed;
 
     /** A keeper that runs; the consumer's group is settled by now. */
@@ -98,8 +99,8 @@ final class ProgressKeeper {
             voice.ended("an offset cannot be read");
             return state.exists() ? state.position().offset() : atBroker(state);
         } catch (TidemarkException e) {
-            refused = key;
-            voice.goesOn("an offset cannot be read", Keys.queue(key) + ": " + e.getMessage());
+            refused.set(key);
+            voice.goesOn("an offset cannot be read", e.code().toString(), Keys.queue(key) + ": " + e.getMessage());
             throw e;
         }
     }
@@ -109,6 +110,7 @@ final class ProgressKeeper {
         Meta meta = null;
         try {
             FetchAnswer answer = cluster.fetch(Collections.singletonList(key), ReadAt.LINEARIZABLE, deadline);
+            reachable = true;
             meta = answer.meta();
             state = answer.states().get(0);
             return state;
@@ -155,8 +157,16 @@ final class ProgressKeeper {
             throw new TidemarkException(closed ? Code.CLOSED : Code.INVALID,
                 closed ? "this store was closed" : "offset " + offset + " is negative");
         }
+        if (!table.exactly(key)) {
+            throw new TidemarkException(Code.BUSY, ProgressTable.MOST_EXACT
+                + " offsets wait to be persisted as they are; send it again a little later");
+        }
         Exact exact = new Exact(key, offset);
+        exact.decided.whenComplete((done, why) -> decided(exact, oneWay ? why : null));
         exacts.add(exact);
+        if (closed) { // the loop may have made its last run
+            exact.failed(new TidemarkException(Code.CLOSED, "this store was closed"));
+        }
         loop.ask();
         if (oneWay) {
             return;
@@ -167,6 +177,14 @@ final class ProgressKeeper {
             throw (TidemarkException) e.getCause();
         } catch (TimeoutException e) {
             throw new TidemarkException(Code.OUTCOME_UNKNOWN, "no answer in time", e);
+        }
+    }
+
+    /** An offset to be persisted as it is was decided; why: what nobody else is told of, or null. */
+    private void decided(Exact exact, Throwable why) {
+        table.decided(exact.key);
+        if (why != null) {
+            voice.dropped(Keys.queue(exact.key), exact.offset, "it was sent one way: " + why.getMessage());
         }
     }
 
@@ -195,7 +213,7 @@ final class ProgressKeeper {
             hurry(sent.answered, deadline);
             forget();
             moves.go();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // without this thread nothing would be persisted any more
             voice.warn("a run of persisting offsets failed; the next one tries again", e);
         }
     }
@@ -268,15 +286,19 @@ final class ProgressKeeper {
     private void fence(Findings f) {
         for (Findings.Fenced one : f.fences) {
             fences.incrementAndGet();
-            consumption.stop(one.fence.queue());
+            moves.add(one.key, one.progress); // first: what a stop throws is made up for by the move
+            try {
+                consumption.stop(one.fence.queue());
+            } catch (RuntimeException | Error e) {
+                voice.warn("a consumer could not be stopped; its move tries again", e);
+            }
             voice.fenced(one.fence);
-            moves.add(one.key, one.progress);
         }
     }
 
     /** Has queues that could not be read assigned once they can, instead of up to 20 s later. */
     private void hurry(boolean answered, Deadline deadline) {
-        OffsetKey key = refused;
+        OffsetKey key = refused.get();
         if (key == null) {
             return;
         }
@@ -285,7 +307,7 @@ final class ProgressKeeper {
                 cluster.fetch(Collections.singletonList(key), ReadAt.LINEARIZABLE, deadline);
                 reachable = true;
             }
-            refused = null;
+            refused.compareAndSet(key, null); // another one that came meanwhile stays
             consumption.rebalance();
         } catch (TidemarkException e) {
             reachable = false;
@@ -314,8 +336,8 @@ final class ProgressKeeper {
             voice.ended("a consumer cannot be moved");
             voice.moved(mq);
             return true;
-        } catch (MQClientException | TidemarkException | RuntimeException e) {
-            voice.goesOn("a consumer cannot be moved", mq + ": " + e.getMessage());
+        } catch (MQClientException | TidemarkException | RuntimeException | Error e) {
+            voice.goesOn("a consumer cannot be moved", e.getClass().getName(), mq + ": " + e);
             return false;
         }
     }

@@ -21,6 +21,9 @@ import java.util.concurrent.TimeUnit;
  * late it comes; a lowering is a compare-and-set.
  */
 final class ProgressTable {
+    /** How many offsets may wait to be persisted as they are. */
+    static final int MOST_EXACT = 64;
+
     /** The queues of the consumer. */
     private final Map<OffsetKey, QueueProgress> queues = new HashMap<>();
     /** The queues that left it and owe something. A key is never in both with something to send. */
@@ -31,6 +34,9 @@ final class ProgressTable {
     private final Map<OffsetKey, Long> readAt = new HashMap<>();
     /** The keys of the run of sending under way. */
     private final Set<OffsetKey> flying = new HashSet<>();
+    /** How many offsets of a key wait to be persisted as they are ({@link Exact}); never 0. */
+    private final Map<OffsetKey, Integer> exact = new HashMap<>();
+    private int exacts;
     private final Acts acts = new Acts();
     private boolean closed;
 
@@ -88,7 +94,7 @@ final class ProgressTable {
      * @throws TidemarkException {@link Code#BUSY}: the deadline passed; {@link Code#CLOSED}
      */
     synchronized Object beginRead(OffsetKey key, Deadline deadline) throws TidemarkException {
-        while (!closed && (flying.contains(key) || debts.containsKey(key) || reads.containsKey(key))) {
+        while (!closed && underWay(key)) {
             await(deadline);
         }
         if (closed) {
@@ -100,6 +106,27 @@ final class ProgressTable {
             reads.put(key, read);
         }
         return read;
+    }
+
+    private boolean underWay(OffsetKey key) {
+        return flying.contains(key) || debts.containsKey(key) || reads.containsKey(key) || exact.containsKey(key);
+    }
+
+    /** An offset of a key waits to be persisted as it is, which reads wait for; false: there are too many. */
+    synchronized boolean exactly(OffsetKey key) {
+        if (exacts == MOST_EXACT) {
+            return false;
+        }
+        exacts++;
+        exact.merge(key, 1, Integer::sum);
+        return true;
+    }
+
+    /** One of the offsets of a key that waited is decided. */
+    synchronized void decided(OffsetKey key) {
+        exacts--;
+        exact.computeIfPresent(key, (k, n) -> n == 1 ? null : n - 1);
+        notifyAll();
     }
 
     private void await(Deadline deadline) throws TidemarkException {

@@ -31,6 +31,8 @@ final class Run {
     private final Deadline deadline;
     private final List<Send> sends = new ArrayList<>();
     private final List<Exact> exacts;
+    /** Why some of them cannot even be sent; told once the monitor is free. */
+    private final Map<Exact, TidemarkException> unsendable = new HashMap<>();
     /** What this run found out, for its maker to tell. */
     final Findings findings = new Findings();
 
@@ -81,9 +83,10 @@ final class Run {
     private void exactly(Map<OffsetKey, Send> chosen, Exact e) {
         QueueProgress p = table.queues().get(e.key);
         if (p == null || !p.read()) {
-            e.failed(new TidemarkException(Code.INVALID, "the queue was never read from the store: read it first"));
+            unsendable.put(e,
+                new TidemarkException(Code.INVALID, "the queue was never read from the store: read it first"));
         } else if (p.fenced() != null) {
-            e.failed(new TidemarkException(Code.FENCED, "the queue is fenced: " + p.fenced()));
+            unsendable.put(e, new TidemarkException(Code.FENCED, "the queue is fenced: " + p.fenced()));
         } else if (p.lowers(e.offset)) {
             p.lower(e.offset);
             choose(chosen, e.key, p);
@@ -213,7 +216,16 @@ final class Run {
             table.notifyAll();
         }
         for (Exact e : exacts) {
-            e.done(findings.failures.get(e.key));
+            e.done(failure(e));
         }
+    }
+
+    /** Why an offset that was to be persisted as it is was not; null: it was. */
+    private TidemarkException failure(Exact e) {
+        TidemarkException why = unsendable.getOrDefault(e, findings.failures.get(e.key));
+        if (why == null && !findings.persisted.containsKey(e.key)) {
+            return new TidemarkException(Code.OUTCOME_UNKNOWN, "the run of persisting was cut short");
+        }
+        return why;
     }
 }

@@ -21,7 +21,8 @@ public interface StoreListener {
 
     /**
      * An offset will not be persisted: its queue left the consumer and then turned out to be fenced, was never read,
-     * or the store was closed before the cluster could be asked. It may be consumed again.
+     * or the store was closed before the cluster could be asked. It may be consumed again. Or it was sent one way
+     * ({@link TidemarkOffsetStore#updateConsumeOffsetToBroker}) and was not taken, or nobody knows.
      *
      * @param why in words, for a log
      */

@@ -198,9 +198,10 @@ public final class TidemarkOffsetStore implements OffsetStore, AutoCloseable {
 
     /**
      * Persists this very offset. A lower one than the cluster has becomes the memory's, too. One way, it returns at
-     * once.
+     * once; the listener is told if it is not persisted, and reads of the queue wait for it.
      *
-     * @throws MQClientException it is not persisted: the queue was not read, is fenced, or the cluster did not answer
+     * @throws MQClientException it is not persisted: the queue was not read, is fenced, the cluster did not answer, or
+     *     64 offsets of this kind wait
      */
     @Override
     public void updateConsumeOffsetToBroker(MessageQueue mq, long offset, boolean isOneway)

@@ -40,7 +40,8 @@ final class Voice {
         }
     }
 
-    private void goesOn(String kind, String what, String text) {
+    /** Says what goes on; what: by which it counts as the same, or as another. */
+    void goesOn(String kind, String what, String text) {
         synchronized (said) {
             if (what.equals(said.put(kind, what))) {
                 return;
@@ -81,7 +82,7 @@ final class Voice {
     private void guarded(Runnable call) {
         try {
             call.run();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // the thread is the store's, and has more to do
             warn("a listener of the offset store failed", e);
         }
     }

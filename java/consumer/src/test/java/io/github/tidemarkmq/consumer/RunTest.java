@@ -6,12 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.github.tidemarkmq.client.Cluster;
 import io.github.tidemarkmq.client.Code;
 import io.github.tidemarkmq.client.Deadline;
 import io.github.tidemarkmq.client.FetchAnswer;
 import io.github.tidemarkmq.client.OffsetKey;
 import io.github.tidemarkmq.client.ReadAt;
 import io.github.tidemarkmq.client.TidemarkException;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -280,9 +282,43 @@ class RunTest {
         lower.decided.get();
         assertEquals(4, fake.offset(KEY));
         assertEquals(4, table.memory(KEY));
+    }
+
+    @Test
+    void whoWaitsForAnExactOffsetIsToldWithoutALock() {
         Exact unread = new Exact(OTHER, 4);
+        List<String> told = new ArrayList<>();
+        unread.decided.whenComplete((done, why) -> told.add(Thread.holdsLock(table) + " " + why.getMessage()));
         run(unread);
-        assertThrows(ExecutionException.class, unread.decided::get);
+        assertEquals(Collections.singletonList("false the queue was never read from the store: read it first"), told);
+    }
+
+    @Test
+    void aRunThatIsCutShortSaysOfNoExactOffsetThatItIsPersisted() throws TidemarkException {
+        read(KEY);
+        Exact exact = new Exact(KEY, 30);
+        Cluster broken = (Cluster) Proxy.newProxyInstance(Cluster.class.getClassLoader(),
+            new Class<?>[] {Cluster.class}, (proxy, method, args) -> {
+                throw new NoSuchMethodError("as with a client of another version");
+            });
+        Run run = new Run(table, broken, soon(), Collections.singletonList(exact));
+        assertThrows(NoSuchMethodError.class, run::go);
+        Throwable why = assertThrows(ExecutionException.class, exact.decided::get).getCause();
+        assertEquals(Code.OUTCOME_UNKNOWN, ((TidemarkException) why).code());
+    }
+
+    @Test
+    void whatWaitsToBePersistedAsItIsHasABoundAndHoldsReads() throws TidemarkException {
+        for (int i = 0; i < ProgressTable.MOST_EXACT; i++) {
+            assertTrue(table.exactly(KEY));
+        }
+        assertFalse(table.exactly(OTHER));
+        assertThrows(TidemarkException.class, () -> table.beginRead(KEY, now()));
+        for (int i = 0; i < ProgressTable.MOST_EXACT; i++) {
+            table.decided(KEY);
+        }
+        assertTrue(table.exactly(OTHER));
+        read(KEY);
     }
 
     @Test

@@ -12,6 +12,7 @@ import java.util.Collections;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
@@ -31,8 +32,15 @@ class TidemarkOffsetStoreTest {
     private final FakeCluster fake = new FakeCluster();
     private final Noted consumer = new Noted();
     private final Queue<String> dropped = new ConcurrentLinkedQueue<>();
+    /** What the listener and the consumer throw; null: nothing. */
+    private volatile Error thrown;
     private final TidemarkOffsetStore store = new TidemarkOffsetStore(fake.cluster(),
         StoreOptions.DEFAULT.persistInterval(10).readTimeout(200).listener(new StoreListener() {
+            @Override
+            public void persisted(MessageQueue queue, long offset) {
+                fail();
+            }
+
             @Override
             public void dropped(MessageQueue queue, long offset, String why) {
                 dropped.add(queue.getQueueId() + " " + offset);
@@ -67,6 +75,7 @@ class TidemarkOffsetStoreTest {
         @Override
         public void stop(MessageQueue mq) {
             calls.add("stop");
+            fail();
         }
 
         @Override
@@ -90,6 +99,13 @@ class TidemarkOffsetStoreTest {
         @Override
         public long brokerOffset(MessageQueue mq) {
             return atBroker;
+        }
+    }
+
+    private void fail() {
+        Error e = thrown;
+        if (e != null) {
+            throw e;
         }
     }
 
@@ -263,6 +279,36 @@ class TidemarkOffsetStoreTest {
         MQClientException e =
             assertThrows(MQClientException.class, () -> store.updateConsumeOffsetToBroker(MQ, 9, false));
         assertEquals(Code.UNREACHABLE, ((TidemarkException) e.getCause()).code());
+    }
+
+    @Test
+    void whatIsSentOneWayIsAwaitedByAReadAndToldIfItFails() throws Exception {
+        fromStore();
+        fake.failing(Code.UNREACHABLE);
+        until(() -> !store.stats().reachable());
+        fake.failing(null);
+        store.updateConsumeOffsetToBroker(MQ, 7, true);
+        AtomicLong read = new AtomicLong(-2); // as long as the wait is too short for a busy machine
+        until(() -> read.updateAndGet(before -> fromStore()) != -2);
+        assertEquals(7, read.get());
+        store.updateConsumeOffsetToBroker(new MessageQueue("orders", "b1", 5), 9, true);
+        until(() -> dropped.contains("5 9"));
+    }
+
+    @Test
+    void whatIsThrownAtTheThreadOfTheStoreDoesNotEndIt() {
+        fake.commit(KEY, 50);
+        fromStore();
+        thrown = new NoSuchMethodError("as with a client of another version");
+        store.updateOffset(MQ, 60, true);
+        until(() -> fake.offset(KEY) == 60);
+        fake.reset(KEY, 20);
+        until(() -> consumer.calls.contains("again")); // although it could not be stopped
+        thrown = null;
+        until(() -> store.stats().queues() == 0);
+        fromStore();
+        store.updateOffset(MQ, 21, true);
+        until(() -> fake.offset(KEY) == 21);
     }
 
     @Test
