@@ -122,6 +122,11 @@ func TestChecksBite(t *testing.T) {
 		{"a local read of what never was", verify.Replay, func(t *testing.T, h *record.History) {
 			find(t, h, "local read", localRead).States[0].Position.Offset++
 		}},
+		{"a node that answers locally from an older state", verify.Plain, func(t *testing.T, h *record.History) {
+			late := find(t, h, "local read", localRead)
+			first := h.Ops[slices.IndexFunc(h.Ops, func(o *record.Op) bool { return localRead(o) && o.Node == late.Node })]
+			first.Call, first.Return = late.Return+1, late.Return+2
+		}},
 		{"a commit that was acknowledged is not in the log", verify.Replay, func(t *testing.T, h *record.History) {
 			at := h.Ops[slices.IndexFunc(h.Ops, done)].Meta.Index
 			h.Log = slices.DeleteFunc(h.Log, func(e record.Entry) bool { return e.Index == at })

@@ -72,3 +72,13 @@ type Node interface {
 	Transfer(ctx context.Context, to string) (leader string, err error)
 	Snapshot(ctx context.Context) (index uint64, err error)
 }
+
+// hurried is the key of what Hurry says.
+type hurried struct{}
+
+// Hurry has a node be told that its answer is wanted within d, which is no bound
+// on how long the caller waits. A node that is asked inside this process, by
+// Inside, is not told.
+func Hurry(ctx context.Context, d time.Duration) context.Context {
+	return context.WithValue(ctx, hurried{}, d)
+}

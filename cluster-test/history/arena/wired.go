@@ -116,13 +116,21 @@ func (w *wired) do(ctx context.Context, m *tidemarkv1.Call) (*tidemarkv1.Reply, 
 	return r, wire.FromError(r.GetError())
 }
 
+// lateness is how much longer a caller waits than it says, so that it hears what
+// became of what was not done in time.
+const lateness = 50 * time.Millisecond
+
 // left is what remains of ctx in milliseconds, for the server to know.
 func left(ctx context.Context) uint32 {
 	end, ok := ctx.Deadline()
 	if !ok {
 		return 0
 	}
-	return uint32(max(time.Until(end).Milliseconds(), 1))
+	said := time.Until(end) - lateness
+	if d, ok := ctx.Value(hurried{}).(time.Duration); ok {
+		said = min(said, d)
+	}
+	return uint32(max(said.Milliseconds(), 1))
 }
 
 func (w *wired) Commit(ctx context.Context, c *offset.Commits) ([]offset.Verdict, offset.Meta, error) {

@@ -5,6 +5,8 @@ package fault
 import (
 	"context"
 	"math/rand/v2"
+	"regexp"
+	"slices"
 	"time"
 
 	"github.com/tidemark-mq/tidemark/cluster-test/history/arena"
@@ -43,6 +45,11 @@ func All() []Fault {
 	list = append(list, partitions()...)
 	list = append(list, links()...)
 	return append(list, members()...)
+}
+
+// Named are those of All whose names match.
+func Named(pattern *regexp.Regexp) []Fault {
+	return slices.DeleteFunc(All(), func(f Fault) bool { return !pattern.MatchString(f.Name) })
 }
 
 // networked: the network between nodes can be broken.

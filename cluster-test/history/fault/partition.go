@@ -35,7 +35,10 @@ func partitions() (list []Fault) {
 	} {
 		list = append(list, Fault{Name: c.name, Needs: networked, Inject: c.inject})
 	}
-	return append(list, Fault{Name: "flapping links of the leader", Needs: networked, Inject: flap})
+	return append(list,
+		Fault{Name: "flapping links of the leader", Needs: networked, Inject: flap},
+		Fault{Name: "the leader hears late, and then nobody", Needs: networked, Inject: choke},
+	)
 }
 
 func (c cut) inject(ctx context.Context, a arena.Arena, r *rand.Rand) (*Wound, error) {
@@ -82,6 +85,30 @@ func flap(ctx context.Context, a arena.Arena, r *rand.Rand) (*Wound, error) {
 	return &Wound{On: leader, Lasts: 3 * time.Second, Effect: unheard(a, others[0], term), Heal: func(context.Context) error {
 		stop()
 		<-done
+		return nil
+	}}, nil
+}
+
+// choke slows what the leader hears, and then cuts it off: what it heard last is
+// older than it seems, so that others may elect another one before it lets go.
+func choke(ctx context.Context, a arena.Arena, r *rand.Rand) (*Wound, error) {
+	leader, term, others, err := victims(ctx, a, r)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range others {
+		a.Net().Slow(o, leader, 180*time.Millisecond)
+	}
+	rest(ctx, time.Second) // until it hears nothing that is newer
+	for _, o := range others {
+		a.Net().Cut(leader, o)
+		a.Net().Cut(o, leader)
+	}
+	return &Wound{On: leader, Effect: another(a, leader, term), Heal: func(context.Context) error {
+		for _, o := range others {
+			a.Net().Heal(leader, o)
+			a.Net().Heal(o, leader)
+		}
 		return nil
 	}}, nil
 }

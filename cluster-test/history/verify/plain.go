@@ -65,7 +65,8 @@ func sights(ops []*record.Op) map[offset.Key][]sight {
 // Plain holds the plain promises against each other's answers, without a log and
 // without a model: what was acknowledged is never lost and never lowered but by an
 // act, which moves the epoch; states at all levels follow one another as their
-// indexes do, and are equal at equal indexes; a fenced commit is never seen.
+// indexes do, and are equal at equal indexes; no node answers a local read from
+// an older state than it has answered from before; a fenced commit is never seen.
 func Plain(h *record.History, c *Counts) error {
 	all := sights(h.Ops)
 	for k, list := range all {
@@ -76,6 +77,9 @@ func Plain(h *record.History, c *Counts) error {
 		if err := oneHistory(k, list); err != nil {
 			return err
 		}
+	}
+	if err := onwards(h.Ops); err != nil {
+		return err
 	}
 	return fencedForEver(h.Ops, all)
 }
@@ -128,6 +132,35 @@ func oneHistory(k offset.Key, list []sight) error {
 				Check: "committed states", Keys: []offset.Key{k},
 				Text: violation("", "%s says at index %d that %s is %s, and %s at index %d that it is %s",
 					a.op.Node, a.op.Meta.Index, k, text(*a.state), b.op.Node, b.op.Meta.Index, text(*b.state)).Text,
+			}
+		}
+	}
+	return nil
+}
+
+// onwards: whom a node has answered a read by a state, nobody who asks that node
+// locally later is answered by an older one, also after it was started again.
+func onwards(ops []*record.Op) error {
+	reads := map[string][]*record.Op{}
+	for _, o := range ops {
+		if o.Answered() && !o.Writes() {
+			reads[o.Node] = append(reads[o.Node], o)
+		}
+	}
+	for node, calls := range reads {
+		returns := slices.Clone(calls)
+		slices.SortFunc(calls, func(a, b *record.Op) int { return cmp.Compare(a.Call, b.Call) })
+		slices.SortFunc(returns, func(a, b *record.Op) int { return cmp.Compare(a.Return, b.Return) })
+		newest := &record.Op{}
+		for _, o := range calls {
+			for ; len(returns) > 0 && returns[0].Return < o.Call; returns = returns[1:] {
+				if returns[0].Meta.Index > newest.Meta.Index {
+					newest = returns[0]
+				}
+			}
+			if o.Level().Level == offset.Local && o.Meta.Index < newest.Meta.Index {
+				return violation("no node goes back", "%s answered a read at index %d; %v later it was asked locally, and answered at index %d (%s)",
+					node, newest.Meta.Index, (o.Call - newest.Return).Round(time.Microsecond), o.Meta.Index, describe(o))
 			}
 		}
 	}

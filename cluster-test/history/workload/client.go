@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/tidemark-mq/tidemark/cluster-test/history/arena"
 	"github.com/tidemark-mq/tidemark/cluster-test/history/record"
 	"github.com/tidemark-mq/tidemark/offset"
 )
@@ -95,6 +96,9 @@ func (c *client) node() string {
 func (c *client) send(ctx context.Context, o *record.Op) *record.Op {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.load.config.Patience)
 	defer cancel()
+	if o.Writes() && c.IntN(10) == 0 {
+		ctx = arena.Hurry(ctx, time.Duration(1+c.IntN(15))*time.Millisecond)
+	}
 	o.Client, o.Node = c.number, c.node()
 	n := c.load.arena.Node(o.Node)
 	var err error
