@@ -79,7 +79,7 @@ func runChild(job string) int {
 	switch job {
 	case "hold": // has the folder until told
 	case "append": // appends entry by entry, telling of each
-	case "work": // appends, compacts, cuts and snapshots until killed
+	case "work": // appends, votes, compacts, cuts and snapshots until killed
 	case "save": // writes one snapshot
 	case "append-unsynced": // the same without a sync
 		plantNoSync()
@@ -166,11 +166,15 @@ func appendLarge(s *Store) int {
 }
 
 // work does all that raft does to a disk, over and over, and tells after each
-// round what must be found: the last entry and the newest snapshot.
+// round what must be found: the last entry, the newest snapshot, the vote's term.
 func work(s *Store) int {
 	last, _ := s.Log().LastIndex()
 	for {
+		term := last + 2 // it grows with the log
 		steps := []func() error{
+			func() error { return s.Stable().SetUint64([]byte(keyCurrentTerm), term) },
+			func() error { return s.Stable().SetUint64([]byte(keyLastVoteTerm), term) },
+			func() error { return s.Stable().Set([]byte(keyLastVoteCand), fmt.Append(nil, "n", term)) },
 			func() error { return s.Log().StoreLogs(entries(last+1, last+60, 1)) },
 			func() error { return s.Log().DeleteRange(last+51, last+60) },
 			func() error { return s.Log().StoreLogs(entries(last+51, last+60, 1)) },
@@ -190,7 +194,7 @@ func work(s *Store) int {
 			}
 		}
 		last += 60
-		fmt.Println(last, last-5)
+		fmt.Println(last, last-5, term)
 	}
 }
 

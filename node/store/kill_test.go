@@ -9,7 +9,7 @@ import (
 
 // TestKilledAnywhere kills a working process at random places, ten times on one
 // folder. Each time the folder opens, the log is whole and holds all that was
-// told, and the snapshot that was told, or a newer one, is good.
+// told, and what was told of snapshot, term and vote, or a newer one, is good.
 func TestKilledAnywhere(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -17,13 +17,13 @@ func TestKilledAnywhere(t *testing.T) {
 	dir := storeDir(t)
 	for round := range 10 {
 		c := startChild(t, "work", dir)
-		var last, snap uint64
+		var last, snap, term uint64
 		for range 1 + r.IntN(8) {
-			if _, err := fmt.Sscan(c.line(t), &last, &snap); err != nil {
+			if _, err := fmt.Sscan(c.line(t), &last, &snap, &term); err != nil {
 				t.Fatalf("child says %q", c.out.Text())
 			}
 		}
-		burn(r.IntN(3_000_000)) // somewhere inside the next round
+		burn(r.IntN(20_000_000)) // somewhere inside the next rounds
 		must(t, c.cmd.Process.Kill())
 		_ = c.cmd.Wait()
 
@@ -36,6 +36,10 @@ func TestKilledAnywhere(t *testing.T) {
 			t.Errorf("round %d: %d bytes, %v", round, len(data), err)
 		}
 		must(t, s.Close())
+		vote, err := ReadVote(dir)
+		if err != nil || vote.Term < term || vote.CurrentTerm < vote.Term || vote.Candidate != fmt.Sprint("n", vote.Term) {
+			t.Errorf("round %d: a vote in term %d was told, found %+v, %v", round, term, vote, err)
+		}
 		got := pieces(t, dir)
 		if len(got) != 1 || got[0][1] < last || got[0][0] > max(1, last-min(last, 900)+1) {
 			t.Errorf("round %d: entry %d was told, on disk: %v", round, last, got)
