@@ -45,18 +45,23 @@ func (r *replica) snapshots(ctx context.Context) {
 	}
 }
 
-// logLimit is how much log may follow the last snapshot. The leader waits for
-// the whole of it, each follower for a part of its own, so that they do not
+// logLimit is how much log this member lets follow the last snapshot: the leader
+// the most there may be, each follower a part of its own, so that they do not
 // all write at once.
 func (r *replica) logLimit() uint64 {
+	if r.lead.leads() {
+		return r.mostLog()
+	}
+	return uint64(float64(r.mostLog()) * r.share())
+}
+
+// mostLog is how much log may follow the last snapshot.
+func (r *replica) mostLog() uint64 {
 	limit := max(r.config.Snapshots.LogBytes, 2*r.cutting.size.Load())
 	if rate := r.machine.replayRate(); rate > 0 {
 		limit = min(limit, max(leastLog, uint64(rate*r.config.Snapshots.Replay.Seconds())))
 	}
-	if r.lead.leads() {
-		return limit
-	}
-	return uint64(float64(limit) * r.share())
+	return limit
 }
 
 // share is this member's fraction as a follower, between a half and nine tenths.

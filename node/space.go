@@ -61,10 +61,10 @@ func isLow(free, needed uint64, was bool) bool {
 }
 
 // needed is how much more this member may take until its next snapshot is
-// written, and still be able to start: what the log grows by until then; the
-// snapshot, since the older ones go only after it; and what store.Open demands.
+// written, as the leader, and still be able to start: what the log grows by until
+// then; the snapshot, since the older ones go only after it; and what store.Open demands.
 func (r *replica) needed() uint64 {
-	log := r.disk.Growth(int64(r.logLimit()) - r.disk.LogBytesAfter(r.snapshotIndex()))
+	log := r.disk.Growth(int64(r.mostLog()) - r.disk.LogBytesAfter(r.snapshotIndex()))
 	snapshot := max(r.cutting.size.Load(), queueBytes*r.machine.Root().Queues())
 	return store.DefaultMinFree + uint64(log) + snapshot
 }

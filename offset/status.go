@@ -42,6 +42,10 @@ type Vitals struct {
 	// DiskFree and DiskTotal are bytes of the file system of its data folder;
 	// both 0 where they are not known.
 	DiskFree, DiskTotal uint64
+	// DiskNeeded is how many bytes it may take until its next snapshot is
+	// written: with less free, the disk may become full before. 0 where it is
+	// not known.
+	DiskNeeded uint64
 	// DiskWrites counts the writes of log, term and vote since its start, each
 	// with its sync; DiskTime is what they took together, DiskLongest the longest.
 	DiskWrites            uint64

@@ -1,6 +1,11 @@
 package main
 
-import "time"
+import (
+	"fmt"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
 
 // What is taken for wrong. Each bound leaves a sound cluster in peace, under load too.
 const (
@@ -60,11 +65,22 @@ func (r *healthResult) judgeState(i int) {
 	}
 }
 
+// makeRoom is what to do about a disk that has little free space.
+const makeRoom = "make room, or give it a larger disk: a full disk ends the node"
+
+// lowSpace says that a member's disk may be full before its next snapshot is written.
+func lowSpace(v *offset.Vitals) string {
+	return fmt.Sprintf("has %s free on its disk, and may need %s until its next snapshot is written", bytesOf(v.DiskFree), bytesOf(v.DiskNeeded))
+}
+
 // judgeDisk looks at a member's disk and timers.
 func (r *healthResult) judgeDisk(i int) {
 	m, v := &r.Members[i], &r.seen[i].Vitals
-	if v.DiskTotal > 0 && v.DiskFree < min(leastFree, v.DiskTotal*leastPart/100) {
-		r.add(m.ID, "make room, or give it a larger disk: a full disk ends the node", "has %s of %s free", bytesOf(v.DiskFree), bytesOf(v.DiskTotal))
+	switch {
+	case v.DiskFree < v.DiskNeeded:
+		r.add(m.ID, makeRoom, "%s", lowSpace(v))
+	case v.DiskTotal > 0 && v.DiskFree < min(leastFree, v.DiskTotal*leastPart/100):
+		r.add(m.ID, makeRoom, "has %s of %s free", bytesOf(v.DiskFree), bytesOf(v.DiskTotal))
 	}
 	limit := us(v.Lease / 3)
 	switch {

@@ -46,6 +46,8 @@ type memberRow struct {
 	// time since the leader heard from it; -1 where it is not known.
 	Match     int64 `json:"match,string"`
 	ContactMS int64 `json:"contactMs"`
+
+	vitals offset.Vitals
 }
 
 // statusResult is how the cluster is.
@@ -66,6 +68,8 @@ type statusResult struct {
 	Members []memberRow `json:"members"`
 	// Problems say what is wrong; empty if nothing is.
 	Problems []string `json:"problems"`
+	// Notes say what may become wrong.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // importRow is the import under way.
@@ -99,6 +103,9 @@ func (r *statusResult) table(t *table) {
 	}
 	for _, p := range r.Problems {
 		t.line("problem: %s", p)
+	}
+	for _, n := range r.Notes {
+		t.line("note: %s", n)
 	}
 }
 
@@ -251,7 +258,7 @@ func (s *session) askMembers(r *statusResult) {
 			if err != nil || st.NodeID != m.ID {
 				return
 			}
-			m.State, m.Index, m.NotReady = st.State, st.DigestIndex, st.NotReady
+			m.State, m.Index, m.NotReady, m.vitals = st.State, st.DigestIndex, st.NotReady, st.Vitals
 			m.Digest = st.Digest.String()[:12]
 		})
 	}
@@ -267,6 +274,9 @@ func (r *statusResult) judge() {
 			r.Problems = append(r.Problems, fmt.Sprintf("member %s is %s", shown(m.ID), m.State))
 		case m.NotReady != "":
 			r.Problems = append(r.Problems, fmt.Sprintf("member %s is not ready: %s", shown(m.ID), m.NotReady))
+		}
+		if v := &m.vitals; v.DiskFree < v.DiskNeeded {
+			r.Notes = append(r.Notes, fmt.Sprintf("member %s %s", shown(m.ID), lowSpace(v)))
 		}
 		for _, o := range r.Members[:i] {
 			if o.Index == m.Index && o.Digest != m.Digest && o.Digest != "" && m.Digest != "" {

@@ -27,6 +27,7 @@ var stories = []story{
 	{name: "backup", tell: tellBackup, apart: true},
 	{name: "cluster-claims", tell: tellClusterClaims},
 	{name: "cluster-unhealthy", tell: tellClusterUnhealthy, apart: true},
+	{name: "cluster-low-space", tell: tellClusterLowSpace, apart: true},
 	{name: "check-health", tell: tellCheckHealth, apart: true},
 	{name: "check-health-down", tell: tellCheckHealthDown, apart: true},
 	{name: "names", tell: tellNames},

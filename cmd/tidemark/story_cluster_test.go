@@ -3,7 +3,10 @@ package main
 import (
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
+
+	"github.com/tidemark-mq/tidemark/offset"
 )
 
 func tellContexts(s *telling) {
@@ -61,6 +64,22 @@ func tellClusterUnhealthy(s *telling) {
 	s.fake.status.State, s.fake.status.Members[0].Leader = "candidate", false
 	s.tidemark("cluster", "status")
 	s.tidemark("cluster", "transfer")
+}
+
+// tellClusterLowSpace: one disk may be full before the next snapshot is written.
+func tellClusterLowSpace(s *telling) {
+	s.fake.join("n2/bb", true, time.Millisecond)
+	s.fake.join("n3/cc", true, time.Millisecond)
+	s.fake.answering = true
+	s.fake.alter = func(addr string, st *offset.Status) {
+		st.Vitals = vitals()
+		st.Vitals.DiskNeeded = 600 << 20
+		if strings.HasPrefix(addr, "n2") {
+			st.Vitals.DiskFree = 200 << 20
+		}
+	}
+	s.forms("cluster", "status")
+	s.tidemark("check", "health")
 }
 
 func tellVersion(s *telling) {

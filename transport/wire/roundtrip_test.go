@@ -181,7 +181,7 @@ func TestRoundTripStatus(t *testing.T) {
 			s.Members = append(s.Members, m)
 		}
 		if rapid.Bool().Draw(t, "vitals") {
-			s.Vitals = offset.Vitals{Clock: 1_700_000_000_000, Lease: 300 * time.Millisecond, DiskFree: 1 << 40, DiskTotal: 1 << 41, DiskWrites: 9,
+			s.Vitals = offset.Vitals{Clock: 1_700_000_000_000, Lease: 300 * time.Millisecond, DiskFree: 1 << 40, DiskTotal: 1 << 41, DiskNeeded: 1 << 39, DiskWrites: 9,
 				DiskTime: rapid.Custom(func(t *rapid.T) time.Duration {
 					return time.Duration(rapid.Int64Range(0, 1<<40).Draw(t, "us")) * time.Microsecond
 				}).Draw(t, "time"), DiskLongest: 5 * time.Microsecond, Commits: 1 << 50}

@@ -463,7 +463,10 @@ type Vitals struct {
 	DiskWriteUs   uint64 `protobuf:"varint,6,opt,name=disk_write_us,json=diskWriteUs,proto3" json:"disk_write_us,omitempty"`
 	DiskLongestUs uint64 `protobuf:"varint,7,opt,name=disk_longest_us,json=diskLongestUs,proto3" json:"disk_longest_us,omitempty"`
 	// Since its start: commits that it decided as the leader.
-	Commits       uint64 `protobuf:"varint,8,opt,name=commits,proto3" json:"commits,omitempty"`
+	Commits uint64 `protobuf:"varint,8,opt,name=commits,proto3" json:"commits,omitempty"`
+	// Bytes that it may take until its next snapshot is written; with fewer free
+	// the disk may be full before. 0 where not known.
+	DiskNeeded    uint64 `protobuf:"varint,9,opt,name=disk_needed,json=diskNeeded,proto3" json:"disk_needed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -550,6 +553,13 @@ func (x *Vitals) GetDiskLongestUs() uint64 {
 func (x *Vitals) GetCommits() uint64 {
 	if x != nil {
 		return x.Commits
+	}
+	return 0
+}
+
+func (x *Vitals) GetDiskNeeded() uint64 {
+	if x != nil {
+		return x.DiskNeeded
 	}
 	return 0
 }
@@ -1217,7 +1227,7 @@ const file_tidemark_v1_cluster_proto_rawDesc = "" +
 	"\amembers\x18\x10 \x03(\v2\x13.tidemark.v1.MemberR\amembers\x123\n" +
 	"\x06import\x18\x11 \x01(\v2\x1b.tidemark.v1.ImportProgressR\x06import\x12\x18\n" +
 	"\aversion\x18\x12 \x01(\tR\aversion\x12+\n" +
-	"\x06vitals\x18\x13 \x01(\v2\x13.tidemark.v1.VitalsR\x06vitals\"\x81\x02\n" +
+	"\x06vitals\x18\x13 \x01(\v2\x13.tidemark.v1.VitalsR\x06vitals\"\xa2\x02\n" +
 	"\x06Vitals\x12\x19\n" +
 	"\bclock_ms\x18\x01 \x01(\x03R\aclockMs\x12\x19\n" +
 	"\blease_ms\x18\x02 \x01(\rR\aleaseMs\x12\x1b\n" +
@@ -1228,7 +1238,9 @@ const file_tidemark_v1_cluster_proto_rawDesc = "" +
 	"diskWrites\x12\"\n" +
 	"\rdisk_write_us\x18\x06 \x01(\x04R\vdiskWriteUs\x12&\n" +
 	"\x0fdisk_longest_us\x18\a \x01(\x04R\rdiskLongestUs\x12\x18\n" +
-	"\acommits\x18\b \x01(\x04R\acommits\"E\n" +
+	"\acommits\x18\b \x01(\x04R\acommits\x12\x1f\n" +
+	"\vdisk_needed\x18\t \x01(\x04R\n" +
+	"diskNeeded\"E\n" +
 	"\x10AddMemberRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fpeer_address\x18\x02 \x01(\tR\vpeerAddress\"&\n" +
