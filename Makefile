@@ -10,6 +10,8 @@ TIMEOUT   ?= 20m
 FUZZTIME  ?= 20s
 BENCH     ?= .
 BENCHTIME ?= 1s
+SHORT     ?=
+REV       ?=
 FULL      ?=
 PARTS     ?=
 PREFIX    ?= /usr/local
@@ -22,6 +24,7 @@ KEEP      ?=
 
 # Modules of their own, each with its dependencies.
 adapters := $(patsubst %/go.mod,%,$(wildcard adapters/*/go.mod))
+modules  := $(adapters) bench
 
 tools := .cache/bin
 # A build that makes a mistake on purpose: internal/planted names them.
@@ -82,10 +85,11 @@ failover: build ## kill the leader twenty times under load, and measure the gaps
 	@$(cluster) cluster-test/failover.sh
 
 .PHONY: test
-test: lint ## lint, then all tests under the race detector, the adapters' and java/'s included
+test: lint ## lint, then all tests under the race detector, those of the adapters, bench and java/ included
 	@! command -v mvn >/dev/null || $(MAKE) --no-print-directory jar # for interop, which skips without Maven
 	@go test -race -timeout $(TIMEOUT) $(TESTFLAGS) ./...
 	@$(MAKE) --no-print-directory test-adapters
+	@$(MAKE) --no-print-directory test-bench
 	@$(MAKE) --no-print-directory test-java
 
 .PHONY: test-java
@@ -106,9 +110,13 @@ test-adapters: ## the adapters' tests, against real Kafka and RocketMQ (a JDK an
 	@# rocketmq-client-go races with itself, so what runs it is built without the detector.
 	@go -C adapters/rocketmqgo test -timeout $(TIMEOUT) $(TESTFLAGS) ./...
 
+.PHONY: test-bench
+test-bench: ## bench's tests, with one round of each system that is compared
+	@go -C bench test -race -timeout $(TIMEOUT) $(TESTFLAGS) ./...
+
 .PHONY: tidy-adapters
-tidy-adapters: ## bring the adapters' go.mod and go.sum after a change to the root's
-	@for m in $(adapters); do go -C $$m mod tidy; done
+tidy-adapters: ## bring go.mod and go.sum of the adapters and bench after a change to the root's
+	@for m in $(modules); do go -C $$m mod tidy; done
 
 .PHONY: example-kafka
 example-kafka: ## show adapters/franzgo/example on a real Kafka broker: a kill, a restart, an operator's reset
@@ -123,7 +131,7 @@ lint: $(tools)/staticcheck ## gofmt, vet, staticcheck, generated code, scripts, 
 	@GOOS=darwin GOARCH=arm64 go build ./client ./cmd/tidemark
 	@GOOS=windows GOARCH=amd64 go build ./client ./cmd/tidemark
 	@$(tools)/staticcheck ./...
-	@for m in $(adapters); do (cd $$m && go vet ./... && $(CURDIR)/$(tools)/staticcheck ./...); done
+	@for m in $(modules); do (cd $$m && go vet ./... && $(CURDIR)/$(tools)/staticcheck ./...); done
 	@go -C tools vet ./...
 	@cd interop/fleet/goclient && go vet . && go vet -modfile=v2.1.2.mod .
 	@go -C tools run ./protogen -check ../transport/api
@@ -142,8 +150,16 @@ fuzz: ## run each fuzz target for FUZZTIME (20s)
 	done
 
 .PHONY: bench
-bench: build ## measure a cluster on this machine, and print one table (FULL=1 takes an hour; PARTS="load import queues failover go")
-	@go build -o $(bin)/ ./bench/...
+bench: ## compare with etcd and NATS on this machine, and print one table: at most 30 minutes, SHORT=1 takes 3 (bench/README.md)
+	@go -C bench run ./compare --size $(if $(SHORT),short,usual) $(if $(REV),--rev $(REV))
+
+.PHONY: bench-full
+bench-full: ## the same with more rows, about two hours; goes on where it was ended (REV=revision measures an older build beside)
+	@go -C bench run ./compare --size full $(if $(REV),--rev $(REV))
+
+.PHONY: bench-alone
+bench-alone: build ## what a cluster alone costs and bears, in one table (FULL=1 takes an hour; PARTS="load import queues failover go")
+	@go -C bench build -o $(CURDIR)/$(bin)/ ./load ./import50 ./queues
 	@BENCH_BIN=$(CURDIR)/$(bin) bench/bench.sh $(if $(FULL),--full) $(PARTS)
 
 .PHONY: bench-go

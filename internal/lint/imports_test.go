@@ -54,7 +54,7 @@ var rooms = []room{
 var everywhere = []string{"internal/planted"}
 
 // free are the rooms that may enter everywhere; nothing else may enter them.
-var free = []string{"cmd", "cluster-test", "bench", "examples", "tidemarktest", "interop", "internal/model", "internal/incluster"}
+var free = []string{"cmd", "cluster-test", "examples", "tidemarktest", "interop", "internal/model", "internal/incluster"}
 
 // raft, bolt and prometheus are what applications that embed must not get.
 const (

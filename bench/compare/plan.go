@@ -1,0 +1,110 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/tidemark-mq/tidemark/bench/results"
+	"github.com/tidemark-mq/tidemark/bench/systems"
+)
+
+// Plan is all that a comparison measures, and of what.
+type Plan struct {
+	// Size names how much is measured.
+	Size string `json:"size"`
+	// Seed draws the orders, Began is when it began; two plans that differ in
+	// these alone are one.
+	Seed  uint64    `json:"seed"`
+	Began time.Time `json:"began"`
+
+	Rounds int           `json:"rounds"`
+	Warm   time.Duration `json:"warm"`
+	For    time.Duration `json:"for"`
+	// TuneFor is what For is while batches are tried.
+	TuneFor  time.Duration  `json:"tune_for"`
+	Subjects []Subject      `json:"subjects"`
+	Cells    []results.Cell `json:"cells"`
+	Machine  Machine        `json:"machine"`
+}
+
+// bestBatch is the row whose work is chosen by trying.
+const bestBatch = "best batch"
+
+// size is how much is measured.
+type size struct {
+	rounds, kills      int
+	warm, long, tuning time.Duration
+	systems            []string
+	cells              []results.Cell
+}
+
+func rate(row string, w systems.Work) results.Cell {
+	return results.Cell{Row: row, Kind: results.Rate, Work: w}
+}
+
+func write(callers, batch int) systems.Work {
+	return systems.Work{Op: systems.Write, Callers: callers, Batch: batch}
+}
+
+// usual are the rows of every comparison.
+var usual = []results.Cell{
+	rate("one offset a request, 1 caller", write(1, 1)),
+	rate("one offset a request, 64 callers of one client", write(64, 1)),
+	rate("one offset a request, 256 callers of one client", write(256, 1)),
+	rate(bestBatch, systems.Work{Op: systems.Write}),
+	rate("reads of one offset, 64 callers of one client", systems.Work{Op: systems.Read, Callers: 64, Batch: 1}),
+}
+
+// further are the rows of the full comparison beside them.
+var further = []results.Cell{
+	rate("one offset a request, 256 clients", systems.Work{Op: systems.Write, Callers: 256, Batch: 1, Separate: true}),
+	rate("100 offsets a request, 16 callers of one client", write(16, 100)),
+	rate("1,000 offsets a request, 8 callers of one client", write(8, 1000)),
+	rate("10,000 offsets a request, 4 callers of one client", write(4, 10_000)),
+	rate("reads of one offset, 1 caller", systems.Work{Op: systems.Read, Callers: 1, Batch: 1}),
+	rate("reads of whole groups of 1,000 offsets, 16 callers of one client", systems.Work{Op: systems.ReadGroup, Callers: 16, Batch: 1000}),
+}
+
+// sizes by name. The times are such that the short one ends within 3 minutes,
+// the usual one within 30, and the full one within about two hours, building apart.
+var sizes = map[string]size{
+	"short": {rounds: 3, kills: 1, warm: 250 * time.Millisecond, long: time.Second, tuning: 400 * time.Millisecond,
+		systems: []string{"tidemark", "etcd", "nats"}, cells: usual},
+	"usual": {rounds: 5, kills: 4, warm: time.Second, long: 5 * time.Second, tuning: 3 * time.Second,
+		systems: []string{"tidemark", "etcd", "nats"}, cells: usual},
+	"full": {rounds: 5, kills: 4, warm: 2 * time.Second, long: 8 * time.Second, tuning: 5 * time.Second,
+		systems: []string{"tidemark", "tidemark-wal", "etcd", "nats", "nats-default"}, cells: append(append([]results.Cell{}, usual...), further...)},
+}
+
+// gapRow is the row of the kills.
+const gapRow = "gap after kill -9 of the leader"
+
+func newPlan(name string, seed uint64, subjects []Subject, m Machine) (Plan, error) {
+	s, ok := sizes[name]
+	if !ok {
+		return Plan{}, fmt.Errorf("no size is called %q", name)
+	}
+	cells := append(append([]results.Cell{}, s.cells...), results.Cell{
+		Row: gapRow, Kind: results.Gap, Kills: s.kills, Work: systems.Work{Op: systems.Write, Callers: 256, Batch: 1},
+	})
+	return Plan{
+		Size: name, Seed: seed, Began: time.Now().UTC().Truncate(time.Second), Rounds: s.rounds, Warm: s.warm, For: s.long, TuneFor: s.tuning,
+		Subjects: subjects, Cells: cells, Machine: m,
+	}, nil
+}
+
+// same tells whether two plans measure the same.
+func (p Plan) same(q Plan) bool {
+	p.Seed, p.Began = q.Seed, q.Began
+	a, errA := json.Marshal(p)
+	b, errB := json.Marshal(q)
+	return errA == nil && errB == nil && string(a) == string(b)
+}
+
+// order draws an order for something in a round: the same for a seed, whenever
+// it is asked for.
+func (p Plan) order(n, round, what int) []int {
+	return rand.New(rand.NewPCG(p.Seed, uint64(round)<<16|uint64(what))).Perm(n)
+}

@@ -1,0 +1,66 @@
+// Package results is what passes between the program that compares and the
+// one that drives a system: jobs go to it as one JSON document, results come
+// back as one JSON line each, and are kept as they came.
+package results
+
+import (
+	"time"
+
+	"github.com/tidemark-mq/tidemark/bench/systems"
+)
+
+// Kind is how a cell is measured.
+type Kind string
+
+// The kinds.
+const (
+	// Rate counts offsets a second, and how long requests took.
+	Rate Kind = "rate"
+	// Gap measures how long writes stop after kills of the leader, in seconds.
+	Gap Kind = "gap"
+	// Tune is a Rate that only chooses the batch of a later one.
+	Tune Kind = "tune"
+)
+
+// Cell is one thing to measure.
+type Cell struct {
+	// Row names it in the table, together with the system.
+	Row  string       `json:"row"`
+	Kind Kind         `json:"kind"`
+	Work systems.Work `json:"work"`
+	// Kills is how often the leader is killed; for Gap.
+	Kills int `json:"kills,omitempty"`
+}
+
+// Job is what one process drives: a system, started anew, and cells in their order.
+type Job struct {
+	// Label tells systems of one name apart, System says which it is.
+	Label    string           `json:"label"`
+	System   string           `json:"system"`
+	Programs systems.Programs `json:"programs"`
+	// Dir is an empty folder for data and logs.
+	Dir   string `json:"dir"`
+	Round int    `json:"round"`
+	Cells []Cell `json:"cells"`
+	// Warm is how long a Rate runs before For, the time that counts.
+	Warm time.Duration `json:"warm"`
+	For  time.Duration `json:"for"`
+}
+
+// Result is what a cell gave in one round.
+type Result struct {
+	Label string `json:"label"`
+	Round int    `json:"round"`
+	Cell
+	// Durability is what an answer means.
+	Durability string `json:"durability"`
+	// Values are one rate, or a gap for each kill.
+	Values []float64 `json:"values"`
+	// P50, P99 and Most are of the time that a request took; not of a Gap.
+	P50  time.Duration `json:"p50,omitempty"`
+	P99  time.Duration `json:"p99,omitempty"`
+	Most time.Duration `json:"most,omitempty"`
+	// Failed counts requests that gave an error, and Failure is the last one.
+	Failed  int    `json:"failed,omitempty"`
+	Failure string `json:"failure,omitempty"`
+}
