@@ -3,7 +3,6 @@ package secured
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/binary"
 	"encoding/json"
@@ -279,44 +278,6 @@ func (s *secured) overTheCommandLine() (refused int) {
 		}
 	}
 	return refused
-}
-
-// TestTheRaftPort: who is no member gets nowhere, with a client's certificate
-// of the same CA, without one, and in cleartext; the term stays, and the node
-// notes it.
-func TestTheRaftPort(t *testing.T) {
-	s := start(t, "")
-	if code, out := s.CLI("cert", "client", "intruder", "--dir", s.dir); code != 0 {
-		t.Fatal(out)
-	}
-	pair, err := tls.LoadX509KeyPair(s.path("intruder.crt"), s.path("intruder.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ops := s.client("ops")
-	before := s.states(ops)
-	for name, c := range map[string]*tls.Config{
-		"with a client's certificate": s.tls(func(c *tls.Config) { c.Certificates = []tls.Certificate{pair} }),
-		"without a certificate":       s.tls(),
-	} {
-		nc, err := tls.Dial("tcp", s.Peer("n1"), c)
-		if err == nil {
-			_, _ = nc.Write([]byte("tdmkpeer"))
-			_ = nc.SetReadDeadline(time.Now().Add(20 * time.Second))
-			_, err = io.ReadAll(nc)
-			_ = nc.Close()
-		}
-		if err == nil || !strings.Contains(err.Error(), "tls:") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if after := s.states(ops); after != before {
-		t.Errorf("the state was %s, and is %s", before, after)
-	}
-	lines, _ := s.denials()
-	if text := fmt.Sprint(lines); len(lines) != 2 || !strings.Contains(text, "is no member's") || !strings.Contains(text, "intruder") {
-		t.Errorf("noted: %v", lines)
-	}
 }
 
 // CLI runs the CLI without a cluster.
