@@ -88,9 +88,15 @@ type process struct {
 // in dir, so that they outlive it.
 func (s *scene) process(t *testing.T, dir string) *process {
 	t.Helper()
+	return s.processAt(t, dir, s.Names.Addr)
+}
+
+// processAt does the same with a name server at another address.
+func (s *scene) processAt(t *testing.T, dir, names string) *process {
+	t.Helper()
 	return &process{dir: dir, Program: javaparts.Source{
 		Set: setOf[s.client], Jars: []string{jar(t)}, File: filepath.Join(local.Root(), "interop", "consumer", "Consumers.java"),
-		Options: []string{"-Duser.home=" + dir}, Args: []string{s.Names.Addr, strings.Join(s.cluster.Endpoints(), ",")},
+		Options: []string{"-Duser.home=" + dir}, Args: []string{names, strings.Join(s.cluster.Endpoints(), ",")},
 	}.Start(t)}
 }
 

@@ -58,5 +58,6 @@ func TestOldClient(t *testing.T) {
 	}
 	s := newScene(t, javaparts.RocketMQ4, fleet.Java49)
 	t.Run("the cluster is away at a first pull", func(t *testing.T) { firstPull(t, s) })
+	t.Run("the broker errs", func(t *testing.T) { brokerErrs(t, s) })
 	t.Run("an operator's resets", func(t *testing.T) { reset(t, s) })
 }

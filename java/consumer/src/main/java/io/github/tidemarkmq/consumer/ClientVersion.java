@@ -1,5 +1,8 @@
 package io.github.tidemarkmq.consumer;
 
+import org.apache.rocketmq.client.impl.factory.MQClientInstance;
+import org.apache.rocketmq.common.message.MessageQueue;
+
 /** What differs between the versions of RocketMQ's client that the consumer may run in. */
 final class ClientVersion {
     /**
@@ -18,6 +21,11 @@ final class ClientVersion {
         } catch (ClassNotFoundException e) {
             return false;
         }
+    }
+
+    /** The name of a queue's broker. In 5.x a queue of a static topic names no broker; 4.9 has no such topics. */
+    static String brokerOf(MQClientInstance client, MessageQueue mq) {
+        return KNOWS_FAILED_READS ? client.getBrokerNameFromMessageQueue(mq) : mq.getBrokerName();
     }
 
     /** Whether a consumer is broadcasting. The class of its message model has another package in 5.x than in 4.9. */

@@ -1,5 +1,6 @@
 package io.github.tidemarkmq.consumer;
 
+import io.github.tidemarkmq.client.Deadline;
 import io.github.tidemarkmq.client.TidemarkException;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.message.MessageQueue;
@@ -40,8 +41,13 @@ interface Consumption {
     /** Has the consumer look soon which queues it should have. */
     void rebalance();
 
-    /** What the queue's broker has, in RocketMQ's numbers: -1 no offset, -2 it could not be asked. Blocks. */
-    long brokerOffset(MessageQueue mq);
+    /**
+     * What the queue's broker has; {@link QueueProgress#NONE}: it says that it has no offset. Blocks until about the
+     * deadline ({@link BrokerOffsets#ask}).
+     *
+     * @throws TidemarkException it could not be asked, or answered with another error
+     */
+    long brokerOffset(MessageQueue mq, Deadline deadline) throws TidemarkException;
 
     /** How a consumer that does not read by itself begins a fenced queue again. */
     interface Rereading {

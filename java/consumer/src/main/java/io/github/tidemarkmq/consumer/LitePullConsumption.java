@@ -1,10 +1,9 @@
 package io.github.tidemarkmq.consumer;
 
+import io.github.tidemarkmq.client.Deadline;
 import io.github.tidemarkmq.client.TidemarkException;
 import java.lang.reflect.Field;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
-import org.apache.rocketmq.client.consumer.store.ReadOffsetType;
-import org.apache.rocketmq.client.consumer.store.RemoteBrokerOffsetStore;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.impl.MQAdminImpl;
 import org.apache.rocketmq.client.impl.consumer.AssignedMessageQueue;
@@ -117,7 +116,7 @@ final class LitePullConsumption implements Consumption {
     }
 
     @Override
-    public long brokerOffset(MessageQueue mq) {
-        return new RemoteBrokerOffsetStore(client(), group()).readOffset(mq, ReadOffsetType.READ_FROM_STORE);
+    public long brokerOffset(MessageQueue mq, Deadline deadline) throws TidemarkException {
+        return BrokerOffsets.ask(client(), group(), mq, deadline);
     }
 }

@@ -96,8 +96,9 @@ final class ProgressKeeper {
             }
             Object read = table.beginRead(key, deadline);
             KeyState state = ask(key, read, deadline);
+            long offset = state.exists() ? state.position().offset() : atBroker(state, deadline);
             voice.ended("an offset cannot be read");
-            return state.exists() ? state.position().offset() : atBroker(state);
+            return offset;
         } catch (TidemarkException e) {
             refused.set(key);
             voice.goesOn("an offset cannot be read", e.code().toString(), Keys.queue(key) + ": " + e.getMessage());
@@ -123,17 +124,9 @@ final class ProgressKeeper {
     }
 
     /** Where the broker has a queue from which no act took its offset; NONE where it has none or is not asked. */
-    private long atBroker(KeyState state) throws TidemarkException {
-        if (!options.startAtBroker() || state.position().epoch() != 0) {
-            return QueueProgress.NONE;
-        }
-        MessageQueue mq = Keys.queue(state.key());
-        long offset = consumption.brokerOffset(mq);
-        if (offset < QueueProgress.NONE) {
-            throw new TidemarkException(Code.UNREACHABLE, "the cluster has no offset of " + mq
-                + ", and its broker could not be asked for one");
-        }
-        return offset;
+    private long atBroker(KeyState state, Deadline deadline) throws TidemarkException {
+        boolean asked = options.startAtBroker() && state.position().epoch() == 0;
+        return asked ? consumption.brokerOffset(Keys.queue(state.key()), deadline) : QueueProgress.NONE;
     }
 
     // Persisting.
@@ -355,9 +348,10 @@ final class ProgressKeeper {
 
         @Override
         public long read() throws TidemarkException {
-            answer = cluster.fetch(Collections.singletonList(key), ReadAt.LINEARIZABLE, readDeadline());
+            Deadline deadline = readDeadline();
+            answer = cluster.fetch(Collections.singletonList(key), ReadAt.LINEARIZABLE, deadline);
             KeyState state = answer.states().get(0);
-            return state.exists() ? state.position().offset() : atBroker(state);
+            return state.exists() ? state.position().offset() : atBroker(state, deadline);
         }
 
         @Override

@@ -1,8 +1,8 @@
 package io.github.tidemarkmq.consumer;
 
+import io.github.tidemarkmq.client.Deadline;
+import io.github.tidemarkmq.client.TidemarkException;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
-import org.apache.rocketmq.client.consumer.store.ReadOffsetType;
-import org.apache.rocketmq.client.consumer.store.RemoteBrokerOffsetStore;
 import org.apache.rocketmq.client.impl.consumer.DefaultMQPushConsumerImpl;
 import org.apache.rocketmq.client.impl.consumer.ProcessQueue;
 import org.apache.rocketmq.client.impl.factory.MQClientInstance;
@@ -105,7 +105,7 @@ final class PushConsumption implements Consumption {
     }
 
     @Override
-    public long brokerOffset(MessageQueue mq) {
-        return new RemoteBrokerOffsetStore(client(), group()).readOffset(mq, ReadOffsetType.READ_FROM_STORE);
+    public long brokerOffset(MessageQueue mq, Deadline deadline) throws TidemarkException {
+        return BrokerOffsets.ask(client(), group(), mq, deadline);
     }
 }

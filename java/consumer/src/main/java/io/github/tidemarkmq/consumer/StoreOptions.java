@@ -42,7 +42,11 @@ public final class StoreOptions {
         return new StoreOptions(persistInterval, millis, readTimeout, startAtBroker, listener);
     }
 
-    /** How long the read that a queue begins with may take before it is tried again later; by default 3,000. */
+    /**
+     * How long the read that a queue begins with may take before it is tried again later, in milliseconds; by default
+     * 3,000. It holds for the cluster and, where that is asked, the broker together; the client's own time for a name
+     * server and for a new connection may come on top.
+     */
     public StoreOptions readTimeout(long millis) {
         return new StoreOptions(persistInterval, persistTimeout, millis, startAtBroker, listener);
     }
@@ -50,7 +54,8 @@ public final class StoreOptions {
     /**
      * Where a queue begins for which the cluster has no offset, and from which no act took one: at the broker's
      * offset, if that has one (true, the default), so that a group can move over while it runs; or by the consumer's
-     * {@code ConsumeFromWhere} in any case (false).
+     * {@code ConsumeFromWhere} in any case (false). A broker that cannot be asked, or answers anything but an offset or
+     * that it has none, is asked again, and the queue begins only then.
      */
     public StoreOptions startAtBroker(boolean ask) {
         return new StoreOptions(persistInterval, persistTimeout, readTimeout, ask, listener);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.tidemarkmq.client.Code;
+import io.github.tidemarkmq.client.Deadline;
 import io.github.tidemarkmq.client.OffsetKey;
 import io.github.tidemarkmq.client.TidemarkException;
 import java.util.Collections;
@@ -50,7 +51,8 @@ class TidemarkOffsetStoreTest {
     /** A consumer that notes what the store asks of it, and moves as a push consumer does. */
     private final class Noted implements Consumption {
         final Queue<String> calls = new ConcurrentLinkedQueue<>();
-        volatile long atBroker = -1;
+        /** What the broker has; null: it cannot be asked. */
+        volatile Long atBroker = -1L;
 
         @Override
         public String group() {
@@ -97,8 +99,12 @@ class TidemarkOffsetStoreTest {
         }
 
         @Override
-        public long brokerOffset(MessageQueue mq) {
-            return atBroker;
+        public long brokerOffset(MessageQueue mq, Deadline deadline) throws TidemarkException {
+            Long offset = atBroker;
+            if (offset == null) {
+                throw new TidemarkException(Code.UNREACHABLE, "made to fail");
+            }
+            return offset;
         }
     }
 
@@ -224,7 +230,7 @@ class TidemarkOffsetStoreTest {
 
     @Test
     void aQueueThatNoActTookAnOffsetFromBeginsAtItsBroker() {
-        consumer.atBroker = 33;
+        consumer.atBroker = 33L;
         assertEquals(33, fromStore());
         assertEquals(-1, fake.offset(KEY));
         store.updateOffset(MQ, 34, true);
@@ -234,13 +240,13 @@ class TidemarkOffsetStoreTest {
 
     @Test
     void aBrokerThatCouldNotBeAskedIsNotAnOffset() {
-        consumer.atBroker = -2;
+        consumer.atBroker = null;
         assertEquals(-2, fromStore());
     }
 
     @Test
     void aRemovedOffsetIsNotLookedForAtTheBroker() {
-        consumer.atBroker = 33;
+        consumer.atBroker = 33L;
         fake.commit(KEY, 50);
         fake.remove(KEY);
         assertEquals(-1, fromStore());
