@@ -195,7 +195,7 @@ newcomer=
 section "Without arguments"
 t 64
 for c in get commit "group describe" "group reset" "group set" "group clone" "group remove" "group expire" "topic describe" import \
-	"cluster add" "cluster promote" "cluster remove" "cluster raise-level" "contexts add" "contexts use" "contexts remove" "rocketmq diff" "check disk" "dump log" "dump snapshot" "dump entry" group topic cluster contexts check rocketmq dump; do
+	"cluster add" "cluster promote" "cluster remove" "cluster raise-level" "cluster rescue" "contexts add" "contexts use" "contexts remove" "rocketmq diff" "check disk" "dump log" "dump snapshot" "dump entry" group topic cluster contexts check rocketmq dump; do
 	# shellcheck disable=SC2086
 	t 64 $c
 done
@@ -249,12 +249,17 @@ TIDEMARK_TIMEOUT=3s t 8 check health
 TIDEMARK_TIMEOUT=3s t 0 get billing --level local
 TIDEMARK_TIMEOUT=3s t 8 cluster transfer
 t 4 dump log "$CLUSTER_RUN/n1/data"
+t 4 cluster rescue "$CLUSTER_RUN/n1/data" "$work/rescued"
 
 section "What a stopped node left"
 cluster down >/dev/null
 t 0 dump log "$CLUSTER_RUN/n1/data" --from 2 --to 4
 t 0 dump snapshot "$CLUSTER_RUN/n1/data"
 t 3 dump entry 00
+t 0 cluster rescue "$CLUSTER_RUN/n1/data" "$work/rescued"
+t 4 cluster rescue "$CLUSTER_RUN/n1/data" "$work/rescued" --execute
+t 0 cluster rescue "$CLUSTER_RUN/n1/data" "$work/rescued" --execute --old-cluster-is-gone
+t 3 cluster rescue "$CLUSTER_RUN/n1/data" "$work/rescued"
 
 # Each command that the help names must have been run.
 while read -r c; do

@@ -18,46 +18,22 @@ import (
 
 // growing is a cluster that began as a node of --dev.
 type growing struct {
-	*local.Cluster
-	t      *testing.T
+	*hosts
 	random *rand.Rand
 	home   string // where --dev keeps its state
-	data   string // where the folder goes
-	// running are the daemons by name; args what each is started with.
-	running map[string]*local.Daemon
-	args    map[string][]string
 }
-
-// at is an address of a node on the machine that it moves to.
-func at(addr string) string { return strings.Replace(addr, "127.0.0.1", "127.0.0.2", 1) }
 
 // grow prepares it: n1 is named dev, begins at 127.0.0.1 and moves to 127.0.0.2.
 func grow(t *testing.T) *growing {
 	home := filepath.Join(t.TempDir(), "state")
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	g := &growing{
-		Cluster: local.New(t, 3, local.Env("XDG_STATE_HOME", home)), t: t, random: rand.New(rand.NewPCG(seed, 0)),
-		home: home, data: t.TempDir(), running: map[string]*local.Daemon{}, args: map[string][]string{},
-	}
+	g := &growing{hosts: newHosts(t, local.Env("XDG_STATE_HOME", home)), random: rand.New(rand.NewPCG(seed, 0)), home: home}
 	g.args["dev"] = []string{"--dev", "--listen", g.API("n1"), "--peer-listen", g.Peer("n1")}
 	for _, n := range []string{"n2", "n3"} {
 		g.args[n] = g.options(n, n)
 	}
 	return g
-}
-
-// options are those of a member that is started with a network.
-func (g *growing) options(name, ports string) []string {
-	return []string{
-		"--name", name, "--data", filepath.Join(g.data, name),
-		"--listen", at(g.API(ports)), "--peer-listen", at(g.Peer(ports)),
-	}
-}
-
-func (g *growing) start(name string) {
-	g.t.Helper()
-	g.running[name] = g.Daemon(g.args[name]...)
 }
 
 // crash kills a node within d, and starts it again.
@@ -69,21 +45,14 @@ func (g *growing) crash(name string, d time.Duration) {
 
 // endpoints are all that the cluster has had and will have.
 func (g *growing) endpoints() []string {
-	return []string{g.API("n1"), at(g.API("n1")), at(g.API("n2")), at(g.API("n3"))}
+	return append([]string{g.API("n1")}, g.hosts.endpoints()...)
 }
 
-func (g *growing) dial() *client.Client {
-	cl, err := client.New(g.endpoints())
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	g.t.Cleanup(func() { _ = cl.Close() })
-	return cl
-}
+func (g *growing) dial() *client.Client { return g.dialTo(g.endpoints()) }
 
-// tidemark runs a command again until it is done, as an operator would, while
+// again runs a command again until it is done, as an operator would, while
 // crash happens to a node.
-func (g *growing) tidemark(crashing string, args ...string) {
+func (g *growing) again(crashing string, args ...string) {
 	g.t.Helper()
 	for range effort.Of(1, 5) {
 		crashed := make(chan struct{})
@@ -117,7 +86,7 @@ func (g *growing) id(ports string) (id string) {
 // move has the folder and the address of dev change, with crashes on the way.
 func (g *growing) move() {
 	g.running["dev"].Kill()
-	if err := os.Rename(filepath.Join(g.home, "tidemark-dev"), filepath.Join(g.data, "dev")); err != nil {
+	if err := os.Rename(filepath.Join(g.home, "tidemark-dev"), g.tidemark("dev")); err != nil {
 		g.t.Fatal(err)
 	}
 	g.args["dev"] = g.options("dev", "n1")
@@ -154,17 +123,14 @@ func TestFromDevToThree(t *testing.T) {
 	l.More(3)
 	for _, n := range []string{"n2", "n3"} {
 		g.start(n)
-		g.tidemark(n, "cluster", "add", g.id(n), at(g.Peer(n)))
+		g.again(n, "cluster", "add", g.id(n), at(g.Peer(n)))
 		l.More(1)
 	}
-	g.tidemark("dev", "cluster", "promote", "n2")
+	g.again("dev", "cluster", "promote", "n2")
 	l.More(1)
-	g.tidemark("n2", "cluster", "promote", "n3")
+	g.again("n2", "cluster", "promote", "n3")
 	l.More(3)
-	var nodes []*ask.Node
-	for _, n := range []string{"n1", "n2", "n3"} {
-		nodes = append(nodes, ask.New(n, at(g.API(n)), nil))
-	}
+	nodes := g.nodes()
 	leader := ""
 	ask.Until(t, "all know of three voters", func() bool {
 		for _, n := range nodes {

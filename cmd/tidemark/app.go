@@ -145,7 +145,7 @@ func run(ctx context.Context, args []string, st streams, connect dialer) int {
 }
 
 // offline are the commands that need no cluster.
-var offline = []string{"dump", "version", "contexts", "completion", "man", "check disk", "check backup", "cert", "token"}
+var offline = []string{"dump", "version", "contexts", "completion", "man", "check disk", "check backup", "cluster rescue", "cert", "token"}
 
 // execute connects and runs the command.
 func (s *session) execute(a *app, command *kong.Context) error {

@@ -64,6 +64,7 @@ var samples = map[string]sample{
 	"check performance":   {bare: true},
 	"cluster backup":      {args: "BACKUP --overwrite"},
 	"cluster restore":     {args: "../../fsm/backup/testdata/version1/state.backup"},
+	"cluster rescue":      {args: "../../fsm/backup/testdata/version1/state.backup DIR", local: true},
 	"check backup":        {args: "../../fsm/backup/testdata/version1/state.backup", local: true},
 	"dump backup":         {local: true, apart: true},
 	"check disk":          {args: "DIR", local: true},

@@ -27,6 +27,7 @@ var examples = map[string][]string{
 	"cluster transfer":  {"cluster transfer n3 --execute"},
 	"cluster backup":    {"cluster backup all.backup"},
 	"cluster restore":   {"cluster restore all.backup", "cluster restore all.backup --execute"},
+	"cluster rescue":    {"cluster rescue /var/lib/tidemark.old /var/lib/tidemark", "cluster rescue /var/lib/tidemark.old /var/lib/tidemark --execute --old-cluster-is-gone"},
 	"check backup":      {"check backup all.backup"},
 	"check performance": {"check performance --for 3s"},
 	"check disk":        {"check disk /var/lib"},

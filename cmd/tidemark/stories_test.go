@@ -25,6 +25,7 @@ var stories = []story{
 	{name: "cert", tell: tellCert, apart: true},
 	{name: "cluster", tell: tellCluster, apart: true},
 	{name: "backup", tell: tellBackup, apart: true},
+	{name: "rescue", tell: tellRescue, apart: true},
 	{name: "cluster-claims", tell: tellClusterClaims},
 	{name: "cluster-unhealthy", tell: tellClusterUnhealthy, apart: true},
 	{name: "cluster-low-space", tell: tellClusterLowSpace, apart: true},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -85,6 +86,27 @@ func tellClusterLowSpace(s *telling) {
 func tellVersion(s *telling) {
 	s.words = append(s.words, runtime.Version(), "go1.N")
 	s.forms("version")
+}
+
+func tellRescue(s *telling) {
+	s.billing()
+	file := filepath.Join(s.dir(), "all.backup")
+	s.tidemark("cluster", "backup", file)
+	old, data := filepath.Join(s.dir(), "tidemark.old"), filepath.Join(s.dir(), "tidemark")
+	s.forms("cluster", "rescue", file, data)
+	s.tidemark("cluster", "rescue", file, data, "--execute")
+	s.tidemark("cluster", "rescue", file, data, "--execute", "--old-cluster-is-gone")
+	if err := os.Rename(data, old); err != nil { // a folder to be rescued from, as a stopped member leaves it
+		s.Fatal(err)
+	}
+	s.forms("cluster", "rescue", old, data)
+	s.tidemark("cluster", "rescue", old, data, "--name", "n2", "--execute", "--old-cluster-is-gone")
+	s.tidemark("cluster", "rescue", old, data)
+	s.tidemark("cluster", "rescue", data, filepath.Join(s.dir(), "none", "tidemark"))
+	s.tidemark("cluster", "rescue", s.dir(), data+".new")
+	s.tidemark("cluster", "rescue", filepath.Join(s.dir(), "none"), data+".new")
+	s.tidemark("cluster", "rescue", old, data+".new", "--name", "n 2")
+	s.tidemark("cluster", "rescue", old)
 }
 
 func tellBackup(s *telling) {
