@@ -78,6 +78,8 @@ var rpcs = []rpc{
 	{"ClusterService/RemoveMember", `{"id": "n2"}`, admin},
 	{"ClusterService/Transfer", `{}`, admin},
 	{"ClusterService/Snapshot", `{}`, admin},
+	{"ClusterService/Backup", `{}`, admin},
+	{"ClusterService/Backup", `{"level": "READ_LEVEL_LOCAL"}`, admin},
 	{"ClusterService/RaiseLevel", `{"level": 1}`, admin},
 }
 
@@ -126,7 +128,7 @@ func framed(body string) []byte {
 }
 
 func sendJSON(s *secured, addr, token string, r rpc) (bool, string) {
-	if strings.HasSuffix(r.method, "Export") { // a stream answers with 200 and tells in its end
+	if strings.HasSuffix(r.method, "Export") || strings.HasSuffix(r.method, "Backup") { // a stream answers with 200 and tells in its end
 		_, answer := s.post(addr, token, "application/connect+json", r, framed(r.body))
 		return strings.Contains(string(answer), "permission_denied"), string(answer)
 	}
@@ -190,6 +192,7 @@ func TestForbiddenCalls(t *testing.T) {
 		// An admin of a group administers no cluster, and no other group.
 		for _, r := range []rpc{
 			{"ClusterService/Transfer", `{}`, admin},
+			{"ClusterService/Backup", `{}`, admin},
 			{"GroupService/Clone", fill.Replace(`{` + act + `, "from": "g", "to": "g2"}`), admin},
 			{"GroupService/List", `{}`, read},
 		} {
@@ -256,6 +259,10 @@ func (s *secured) overTheCommandLine() (refused int) {
 	if code, out := s.tidemark("ops", "export", file, "--group", "g", "--format", "csv"); code != 0 {
 		s.t.Fatalf("export: %d %s", code, out)
 	}
+	saved := filepath.Join(s.t.TempDir(), "all.backup")
+	if code, out := s.tidemark("ops", "cluster", "backup", saved); code != 0 {
+		s.t.Fatalf("backup: %d %s", code, out)
+	}
 	commands := []struct {
 		line  string
 		needs int
@@ -265,6 +272,7 @@ func (s *secured) overTheCommandLine() (refused int) {
 		{"group reset g --to-offset 1 --execute", admin}, {"group set g t:0=4 --execute", admin}, {"group remove g --execute", admin},
 		{"group clone g g2 --execute", admin}, {"import " + file + " --execute", admin},
 		{"cluster remove n3 --execute", admin}, {"cluster transfer --execute", admin}, {"cluster snapshot", admin},
+		{"cluster backup " + file + ".backup", admin}, {"cluster restore " + saved + " --execute --allow-removal", admin},
 	}
 	for _, c := range callers {
 		for _, cmd := range commands {
