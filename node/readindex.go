@@ -107,6 +107,9 @@ func (r *rounds) serve(ctx context.Context, all []*joined) {
 // answered, with success and in this term, a call that was sent after the
 // round began. raft's VerifyLeader counts answers to earlier calls, and those
 // of members without a vote; it is asked only so that heartbeats go out now.
+//
+// The index is that of the last command committed when the round began, and this
+// member has applied it: a follower may have applied and shown it before.
 func (r *replica) confirmHere(ctx context.Context) (uint64, error) {
 	term := r.lead.readyTerm()
 	if term == 0 {
@@ -124,13 +127,17 @@ func (r *replica) confirmHere(ctx context.Context) (uint64, error) {
 		}
 		return r.machine.Index(), nil
 	}
+	command, err := r.lastCommand.at(r.disk.Log(), r.raft.CommitIndex())
+	if err != nil {
+		return 0, err
+	}
 	if err := r.majority(ctx, term); err != nil {
 		return 0, err
 	}
 	if r.lead.readyTerm() != term {
 		return 0, offset.Errorf(offset.ErrNotLeader, "leadership was lost while it was confirmed")
 	}
-	return r.machine.Index(), nil
+	return command, r.reach(ctx, command)
 }
 
 // majority waits until the voters have confirmed the term since now.

@@ -42,6 +42,7 @@ type replica struct {
 	lead        *leadership
 	proposer    *proposer
 	here, there *rounds
+	lastCommand lastCommand // of here's goroutine
 	notes       *notes
 	watch       *transferWatch
 	cutting     cutting
