@@ -170,6 +170,9 @@ func progress(r results.Result, rounds int) string {
 		where = "trying batches"
 	}
 	text := fmt.Sprintf("%s: %s: %s (%s): %s", where, r.Label, r.Row, r.Work, figures(r.Kind, r.Values))
+	if len(r.Values) == 0 {
+		text += r.Failure
+	}
 	if r.Failed > 0 {
 		text += fmt.Sprintf("; %d requests failed, the last: %s", r.Failed, r.Failure)
 	}

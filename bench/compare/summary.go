@@ -64,10 +64,11 @@ func summarize(r *Record) Summary {
 	return s
 }
 
-// of are the results of a cell, one a round, in the order of rounds.
+// of are the results of a cell, one a round, in the order of rounds; none of
+// what the system does not offer.
 func (r *Record) of(label string, cell results.Cell) (list []results.Result) {
 	for _, have := range r.Results {
-		if have.Label == label && have.Row == cell.Row && have.Kind == cell.Kind {
+		if have.Label == label && have.Row == cell.Row && have.Kind == cell.Kind && len(have.Values) > 0 {
 			list = append(list, have)
 		}
 	}

@@ -24,8 +24,10 @@ type fallible struct {
 	revived int
 }
 
-func (f *fallible) Durability() systems.Durability { return systems.Durability{Write: "none", Read: "none"} }
-func (f *fallible) Batches() []systems.Work        { return nil }
+func (f *fallible) Durability() systems.Durability {
+	return systems.Durability{Write: "none", Read: "none"}
+}
+func (f *fallible) Batches() []systems.Work { return nil }
 func (f *fallible) Start(context.Context, string) error {
 	f.alive = true
 	return nil

@@ -71,9 +71,13 @@ func drive(ctx context.Context, system systems.System, job results.Job, tell fun
 	return nil
 }
 
-// measure fills a result.
+// measure fills a result; one that the system does not offer stays without values.
 func measure(ctx context.Context, system systems.System, job results.Job, r *results.Result) (err error) {
 	load, err := system.Workload(ctx, r.Work)
+	if errors.Is(err, systems.ErrNotOffered) {
+		r.Failure = err.Error()
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("preparing: %w", err)
 	}

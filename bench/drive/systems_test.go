@@ -74,6 +74,9 @@ func oneRound(ctx context.Context, t *testing.T, system systems.System, job resu
 		if r.Cell != job.Cells[i] || r.Label != job.Label || r.Durability == "" {
 			t.Errorf("result %d is %+v", i, r)
 		}
+		if len(r.Values) == 0 && r.Failure != systems.ErrNotOffered.Error() {
+			t.Errorf("%s (%s) has no figure", r.Row, r.Work)
+		}
 		for _, v := range r.Values {
 			if v <= 0 {
 				t.Errorf("%s (%s) gave %v", r.Row, r.Work, r.Values)

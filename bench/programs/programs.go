@@ -37,10 +37,13 @@ func goBuild(ctx context.Context, dir, program, pkg string, flags ...string) err
 	return run(ctx, dir, "go", append(args, pkg)...)
 }
 
-// Peers builds the servers of the other systems from their modules; their
-// versions are those of bench/go.mod.
+// Peers builds the servers of the other systems from their modules, and the one
+// of the bare raft library; their versions are those of bench/go.mod.
 func (b Builder) Peers(ctx context.Context) (dir string, err error) {
 	dir = filepath.Join(b.Out, "peers")
+	if err := goBuild(ctx, b.bench(), filepath.Join(dir, "bared"), "./bared"); err != nil {
+		return "", err
+	}
 	for _, name := range []string{"etcd", "nats"} {
 		kind := systems.All[name]
 		if err := goBuild(ctx, b.bench(), filepath.Join(dir, kind.Server), kind.Module); err != nil {

@@ -54,7 +54,8 @@ type Result struct {
 	Cell
 	// Durability is what an answer means.
 	Durability string `json:"durability"`
-	// Values are one rate, or a gap for each kill.
+	// Values are one rate, or a gap for each kill; none if the system does not
+	// offer the work.
 	Values []float64 `json:"values"`
 	// P50, P99 and Most are of the time that a request took; not of a Gap.
 	P50  time.Duration `json:"p50,omitempty"`

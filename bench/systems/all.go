@@ -44,6 +44,8 @@ const tidemarkModule = "github.com/tidemark-mq/tidemark"
 var All = map[string]Kind{
 	"tidemark":     {"Tidemark", "boltdb", "tidemarkd", tidemarkModule, func(p Programs) System { return &tidemark{bin: p.Tidemark, store: "boltdb"} }},
 	"tidemark-wal": {"Tidemark", "wal", "tidemarkd", tidemarkModule, func(p Programs) System { return &tidemark{bin: p.Tidemark, store: "wal"} }},
+	"bare":         {"bare hashicorp/raft", "boltdb", "bared", raftModule, func(p Programs) System { return &bare{bin: p.Peers, store: "boltdb"} }},
+	"bare-wal":     {"bare hashicorp/raft", "wal", "bared", raftModule, func(p Programs) System { return &bare{bin: p.Peers, store: "wal"} }},
 	"etcd":         {"etcd", "", "etcd", "go.etcd.io/etcd/server/v3", func(p Programs) System { return &etcd{bin: p.Peers} }},
 	"nats":         {"NATS JetStream KV", "", "nats-server", natsModule, func(p Programs) System { return &natsKV{bin: p.Peers, sync: always} }},
 	"nats-default": {"NATS JetStream KV", "as shipped", "nats-server", natsModule, func(p Programs) System { return &natsKV{bin: p.Peers} }},

@@ -35,6 +35,9 @@ type natsLoad struct {
 }
 
 func (n *natsKV) Workload(ctx context.Context, w Work) (Load, error) {
+	if w.Op == ReadGroup && w.Batch > mostSubjects {
+		return nil, ErrNotOffered
+	}
 	l := &natsLoad{work: w, keys: paths(w, "", "."), next: make([]int64, w.Callers)}
 	for range clients(w) {
 		if err := l.connect(ctx, n); err != nil {
@@ -145,9 +148,6 @@ const mostSubjects = 1024
 
 // readGroup reads the newest value of each key below the group's name.
 func (l *natsLoad) readGroup(ctx context.Context, js jetstream.JetStream, keys []string) error {
-	if len(keys) > mostSubjects {
-		return fmt.Errorf("a group of %d keys; one request reads %d", len(keys), mostSubjects)
-	}
 	group, _, _ := strings.Cut(keys[0], ".")
 	found, err := jetstreamext.GetLastMsgsFor(ctx, js, stream, []string{subjects + group + ".>"})
 	if err != nil {

@@ -9,6 +9,7 @@ package systems
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -60,6 +61,10 @@ type Load interface {
 	// Close ends the clients. Nobody may be in Do.
 	Close() error
 }
+
+// ErrNotOffered is what Workload gives for work that a system has no way to do.
+// The system has no such row then.
+var ErrNotOffered = errors.New("the system offers nothing for this")
 
 // Durability says what is true of an answer.
 type Durability struct {
