@@ -32,9 +32,13 @@ type Config struct {
 	Processes bool
 	// Start makes the cluster; nil: as Processes says.
 	Start func(tb testing.TB, nodes int) (arena.Arena, error)
+	// CutLogs has the members of a cluster inside this process keep no log behind a
+	// snapshot, so that who was away is sent one. The history has no replay then.
+	CutLogs bool
 	// Options change the members of a cluster inside this process.
 	Options []incluster.Option
-	// Faults are the kinds of fault; nil: fault.All. None: an empty list.
+	// Faults are the kinds of fault; nil: fault.All, and fault.Installs with
+	// CutLogs. None: an empty list.
 	Faults []fault.Fault
 	// Round is how long clients work on one cluster, and how long its history may
 	// get before it is checked. Default: 20 s.
@@ -54,7 +58,8 @@ type Report struct {
 	// Took is how long clients were at work, in so many Rounds: each is a cluster of its own.
 	Took   time.Duration
 	Rounds int
-	// Calls are operations sent, Answered those whose answer came.
+	// Calls are operations that clients sent, Answered those whose answer came; what
+	// readers ask is not counted.
 	Calls, Answered int
 	// Leaders is how often another leader was seen than before.
 	Leaders int
@@ -110,6 +115,12 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Faults == nil {
 		c.Faults = fault.All()
+		if c.CutLogs {
+			c.Faults = append(c.Faults, fault.Installs()...)
+		}
+	}
+	if c.CutLogs {
+		c.Options = append(c.Options, func(m *incluster.Member) { m.Config.Snapshots.TrailingBytes = 1 })
 	}
 	if c.Start == nil {
 		c.Start = func(tb testing.TB, n int) (arena.Arena, error) {

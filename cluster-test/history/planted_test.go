@@ -15,9 +15,9 @@ import (
 
 // TestMistakesAreFound runs histories against members that make a mistake (all
 // there are, or the one that MISTAKE names) under the kinds of fault whose names
-// FAULT matches (none without), and says which check finds it, and when.
+// FAULT matches (installs of snapshots without), and says which check finds it, and when.
 func TestMistakesAreFound(t *testing.T) {
-	faults := []fault.Fault{}
+	faults := fault.Installs()
 	if which := os.Getenv("FAULT"); which != "" {
 		faults = fault.Named(regexp.MustCompile(which))
 	}
@@ -27,7 +27,7 @@ func TestMistakesAreFound(t *testing.T) {
 		}
 		planted.Plant(m)
 		began := time.Now()
-		r, err := Run(t, Config{Duration: 20 * time.Second, Round: 10 * time.Second, Faults: faults, Keep: t.TempDir(), Say: t.Logf})
+		r, err := Run(t, Config{Duration: 20 * time.Second, Round: 10 * time.Second, Faults: faults, CutLogs: os.Getenv("FAULT") == "", Keep: t.TempDir(), Say: t.Logf})
 		planted.Plant(planted.None)
 		t.Logf("%s", r)
 		var v *Violation

@@ -146,6 +146,11 @@ func (x *round) faults(began time.Time) error {
 func (x *round) hurt(first int, second *int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*healTime)
 	defer cancel()
+	if x.config.CutLogs {
+		if err := x.ballast(ctx); err != nil {
+			x.config.Say("the state is as large as it is: %v", err)
+		}
+	}
 	at := x.rec.Now()
 	var wounds []*fault.Wound
 	var names []string
@@ -161,7 +166,9 @@ func (x *round) hurt(first int, second *int) error {
 		x.report.Faults[i].Injected++
 		wounds, names = append(wounds, w), append(names, f.Name)
 		if lasts = max(lasts, w.Lasts); w.Effect != nil {
-			x.effect(ctx, i, w, len(wounds) > 1)
+			if err := x.effect(ctx, i, w, len(wounds) > 1); err != nil {
+				return err
+			}
 		}
 	}
 	time.Sleep(lasts) // how long the fault stays
@@ -189,7 +196,8 @@ func both(first int, second *int) []int {
 }
 
 // effect waits for the effect of a fault. Beside another one it need not come.
-func (x *round) effect(ctx context.Context, i int, w *fault.Wound, beside bool) {
+// The error is a promise of the product that was not kept.
+func (x *round) effect(ctx context.Context, i int, w *fault.Wound, beside bool) error {
 	limit := effectTime
 	if beside {
 		limit = 3 * time.Second
@@ -199,13 +207,17 @@ func (x *round) effect(ctx context.Context, i int, w *fault.Wound, beside bool) 
 	seen, err := w.Effect(ctx)
 	if err != nil {
 		x.config.Say("%s (%s): %v", x.config.Faults[i].Name, w.On, err)
-		return
+		if w.Promise != "" {
+			return &verify.Violation{Check: w.Promise, Text: fmt.Sprintf("after %q: %v", x.config.Faults[i].Name, err)}
+		}
+		return nil
 	}
 	x.report.Faults[i].Seen++
 	x.config.Say("%s (%s): %s", x.config.Faults[i].Name, w.On, seen)
+	return nil
 }
 
-// healthy waits until all members serve again.
+// healthy waits until all members serve again. None may be under quarantine.
 func (x *round) healthy(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, healTime)
 	defer cancel()
@@ -219,6 +231,9 @@ func (x *round) healthy(ctx context.Context) error {
 			}
 		} else {
 			why = "nobody leads"
+		}
+		if strings.Contains(why, fault.Outvoted) {
+			return &verify.Violation{Check: "digests are equal", Text: why}
 		}
 		select {
 		case <-ctx.Done():

@@ -38,6 +38,10 @@ type Arena interface {
 	// Skew sets a node's clock wrong by d. In processes it is ErrCannot.
 	Skew(name string, d time.Duration) error
 
+	// Astray has a node note a wrong digest at each checkpoint, or stop doing so.
+	// In processes it is ErrCannot.
+	Astray(name string, on bool) error
+
 	// Add starts a further node, which belongs to no cluster yet, and names it.
 	Add() (name string, err error)
 	// API is the address that a node tells clients to reach it at.

@@ -28,7 +28,7 @@ const Clients = "clients"
 // nodes are asked over their API.
 type inProcess struct {
 	c     *served.Cluster
-	skews sync.Map // of *atomic.Int64 by name
+	knobs sync.Map // of *knobs by name
 
 	mu      sync.Mutex
 	nodes   map[string]*wired // guarded by mu, as is members, which a fault can add to
@@ -40,26 +40,50 @@ type inProcess struct {
 func InProcess(tb testing.TB, n int, options ...incluster.Option) Arena {
 	tb.Helper()
 	a := &inProcess{nodes: map[string]*wired{}}
-	a.c = served.Start(tb, n, append(options, a.clock)...)
+	a.c = served.Start(tb, n, append(options, a.fit)...)
 	a.c.Outside = append(a.c.Outside, Clients)
 	a.members = slices.Clone(a.c.Members)
 	tb.Cleanup(a.hangUp)
 	return a
 }
 
-// clock gives a member a clock that can be set wrong.
-func (a *inProcess) clock(m *incluster.Member) {
-	skew := new(atomic.Int64)
-	m.Config.Clock = func() time.Time { return time.Now().Add(time.Duration(skew.Load())) }
-	a.skews.Store(m.Name, skew)
+// knobs are what can be made wrong with a member from outside.
+type knobs struct {
+	skew   atomic.Int64 // of its clock
+	astray atomic.Bool  // its digests
+}
+
+// digestsEvery is how many entries lie between two comparisons of digests.
+const digestsEvery = 100
+
+// fit gives a member knobs.
+func (a *inProcess) fit(m *incluster.Member) {
+	k := new(knobs)
+	m.Config.Clock = func() time.Time { return time.Now().Add(time.Duration(k.skew.Load())) }
+	m.Config.Checkpoints.Entries = digestsEvery
+	m.Config.Unsafe.Digest = func(d offset.Digest) offset.Digest {
+		if k.astray.Load() {
+			d[0]++
+		}
+		return d
+	}
+	a.knobs.Store(m.Name, k)
 }
 
 func (a *inProcess) Skew(name string, d time.Duration) error {
-	skew, ok := a.skews.Load(name)
+	return a.turn(name, func(k *knobs) { k.skew.Store(int64(d)) })
+}
+
+func (a *inProcess) Astray(name string, on bool) error {
+	return a.turn(name, func(k *knobs) { k.astray.Store(on) })
+}
+
+func (a *inProcess) turn(name string, f func(*knobs)) error {
+	k, ok := a.knobs.Load(name)
 	if !ok {
 		return ErrCannot
 	}
-	skew.(*atomic.Int64).Store(int64(d))
+	f(k.(*knobs))
 	return nil
 }
 
@@ -120,7 +144,7 @@ func (a *inProcess) Pause(string) error  { return ErrCannot }
 func (a *inProcess) Resume(string) error { return ErrCannot }
 
 func (a *inProcess) Add() (string, error) {
-	m := a.c.Add(a.clock)
+	m := a.c.Add(a.fit)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.members = append(a.members, m)

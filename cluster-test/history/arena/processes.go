@@ -167,6 +167,8 @@ func (p *processes) Resume(name string) error { return p.script("resume", name) 
 
 func (p *processes) Skew(string, time.Duration) error { return ErrCannot }
 
+func (p *processes) Astray(string, bool) error { return ErrCannot }
+
 func (p *processes) Add() (string, error) {
 	free := ports.Free(p.c.TB, 1)
 	p.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"time"
 
 	"github.com/tidemark-mq/tidemark/cluster-test/history/arena"
 )
@@ -18,6 +19,7 @@ func deaths() []Fault {
 			}
 			return ended(a, arena.Arena.Kill, another(a, leader, term), leader)
 		}},
+		{Name: "kill -9 of the leader while a follower lags", Needs: networked, Inject: lagging},
 		{Name: "kill -9 of a follower", Inject: func(ctx context.Context, a arena.Arena, r *rand.Rand) (*Wound, error) {
 			_, _, others, err := victims(ctx, a, r)
 			if err != nil {
@@ -45,6 +47,17 @@ func deaths() []Fault {
 			all := append(others, leader)
 			return ended(a, arena.Arena.Kill, silent(a, all...), all...)
 		}},
+		{Name: "kill -9 of all, behind snapshots", Inject: func(ctx context.Context, a arena.Arena, r *rand.Rand) (*Wound, error) {
+			leader, _, others, err := victims(ctx, a, r)
+			if err != nil {
+				return nil, err
+			}
+			if _, err := snapshots(ctx, a, r); err != nil {
+				return nil, err
+			}
+			all := append(others, leader)
+			return ended(a, arena.Arena.Kill, silent(a, all...), all...)
+		}},
 		{Name: "restart of the leader", Inject: func(ctx context.Context, a arena.Arena, r *rand.Rand) (*Wound, error) {
 			leader, term, _, err := victims(ctx, a, r)
 			if err != nil {
@@ -60,6 +73,20 @@ func deaths() []Fault {
 			return ended(a, arena.Arena.Stop, silent(a, others[0]), others[0])
 		}},
 	}
+}
+
+// lagging has a follower hear of entries later than the other one, and kills the
+// leader: it lacks what the other one has acknowledged.
+func lagging(ctx context.Context, a arena.Arena, r *rand.Rand) (*Wound, error) {
+	leader, term, others, err := victims(ctx, a, r)
+	if err != nil {
+		return nil, err
+	}
+	a.Net().Slow(leader, others[0], 150*time.Millisecond)
+	rest(ctx, 500*time.Millisecond) // until it lags
+	w, err := ended(a, arena.Arena.Kill, another(a, leader, term), leader)
+	a.Net().Heal(leader, others[0])
+	return w, err
 }
 
 // ended ends nodes, and starts them again to heal.

@@ -34,6 +34,9 @@ type Wound struct {
 	// Effect waits within ctx until the effect of the fault shows and says what
 	// was seen; the error says that it was not. It is called once, before Heal.
 	Effect func(ctx context.Context) (seen string, err error)
+	// Promise is what the product promises where it promises the effect: that it
+	// does not show is a finding then. Empty: nothing. The fault is one done alone.
+	Promise string
 	// Heal ends it, and returns once it is ended. nil: it ends by itself.
 	Heal func(ctx context.Context) error
 }
@@ -44,6 +47,7 @@ func All() []Fault {
 	list = append(list, leaderships()...)
 	list = append(list, partitions()...)
 	list = append(list, links()...)
+	list = append(list, divergences()...)
 	return append(list, members()...)
 }
 

@@ -21,6 +21,9 @@ func Status(ctx context.Context, a arena.Arena, name string) (offset.Status, err
 	return a.Node(name).Status(ctx)
 }
 
+// Outvoted is in what a node under quarantine says of why it does not serve.
+const Outvoted = "this member's state differs from the majority's"
+
 // Leader is the node that leads, of several that say so the one with the newest
 // term; false if none says so now.
 func Leader(ctx context.Context, a arena.Arena) (name string, term uint64, ok bool) {

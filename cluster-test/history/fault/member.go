@@ -109,28 +109,35 @@ func replaced(ctx context.Context, a arena.Arena, r *rand.Rand) (*Wound, error) 
 	if err != nil {
 		return nil, err
 	}
-	old, fresh := s.NodeID, ""
 	return &Wound{
 		On: name,
 		Effect: func(ctx context.Context) (string, error) {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*memberTime)
-			defer cancel()
-			err := errors.Join(a.Kill(name), a.Wipe(name))
-			if err == nil {
-				err = leave(ctx, a, old)
+			if err := a.Kill(name); err != nil {
+				return "", err
 			}
-			if err == nil {
-				err = a.Start(name)
-			}
-			if err == nil {
-				fresh, err = id(ctx, a, name)
-			}
-			if err == nil {
-				err = join(ctx, a, name, fresh)
-			}
-			return fmt.Sprintf("%s in the place of %s", fresh, old), err
+			fresh, err := renew(ctx, a, name, s.NodeID)
+			return fmt.Sprintf("%s in the place of %s", fresh, s.NodeID), err
 		},
 	}, nil
+}
+
+// renew brings a node that does not run back as a new member, in the place of
+// the one with the id old.
+func renew(ctx context.Context, a arena.Arena, name, old string) (fresh string, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*memberTime)
+	defer cancel()
+	for _, step := range []func() error{
+		func() error { return a.Wipe(name) },
+		func() error { return leave(ctx, a, old) },
+		func() error { return a.Start(name) },
+		func() (err error) { fresh, err = id(ctx, a, name); return err },
+		func() error { return join(ctx, a, name, fresh) },
+	} {
+		if err := step(); err != nil {
+			return "", err
+		}
+	}
+	return fresh, nil
 }
 
 // passing adds a node, makes it a voter, and takes it out again.

@@ -37,7 +37,7 @@ func partitions() (list []Fault) {
 	}
 	return append(list,
 		Fault{Name: "flapping links of the leader", Needs: networked, Inject: flap},
-		Fault{Name: "the leader hears late, and then nobody", Needs: networked, Inject: choke},
+		Fault{Name: "the leader hears late, and then is not heard", Needs: networked, Inject: choke},
 	)
 }
 
@@ -89,20 +89,20 @@ func flap(ctx context.Context, a arena.Arena, r *rand.Rand) (*Wound, error) {
 	}}, nil
 }
 
-// choke slows what the leader hears, and then cuts it off: what it heard last is
-// older than it seems, so that others may elect another one before it lets go.
+// choke slows what the leader hears, and then has nobody hear it: what it hears
+// after that is older than it seems, so that others may elect another one before
+// it lets go.
 func choke(ctx context.Context, a arena.Arena, r *rand.Rand) (*Wound, error) {
 	leader, term, others, err := victims(ctx, a, r)
 	if err != nil {
 		return nil, err
 	}
 	for _, o := range others {
-		a.Net().Slow(o, leader, 180*time.Millisecond)
+		a.Net().Slow(o, leader, 220*time.Millisecond)
 	}
 	rest(ctx, time.Second) // until it hears nothing that is newer
 	for _, o := range others {
 		a.Net().Cut(leader, o)
-		a.Net().Cut(o, leader)
 	}
 	return &Wound{On: leader, Effect: another(a, leader, term), Heal: func(context.Context) error {
 		for _, o := range others {

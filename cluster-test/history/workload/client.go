@@ -92,14 +92,28 @@ func (c *client) node() string {
 	return names[c.IntN(len(names))]
 }
 
-// send sends a request once and records what came of it.
+// send sends a request once, and takes over what it is told.
 func (c *client) send(ctx context.Context, o *record.Op) *record.Op {
+	c.ask(ctx, c.node(), o)
+	c.load.calls.Add(1)
+	if !o.Answered() {
+		c.leader = ""
+		time.Sleep(breathe)
+		return o
+	}
+	c.load.answered.Add(1)
+	c.learn(o)
+	return o
+}
+
+// ask sends a request to a node once, and records what came of it.
+func (c *client) ask(ctx context.Context, node string, o *record.Op) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.load.config.Patience)
 	defer cancel()
 	if o.Writes() && c.IntN(10) == 0 {
 		ctx = arena.Hurry(ctx, time.Duration(1+c.IntN(15))*time.Millisecond)
 	}
-	o.Client, o.Node = c.number, c.node()
+	o.Client, o.Node = c.number, node
 	n := c.load.arena.Node(o.Node)
 	var err error
 	o.Call = c.load.rec.Now()
@@ -120,18 +134,11 @@ func (c *client) send(ctx context.Context, o *record.Op) *record.Op {
 		o.Meta = o.Page.Meta
 	}
 	o.Return = c.load.rec.Now()
-	c.load.calls.Add(1)
 	if err != nil {
 		o.Code, o.Error = offset.CodeOf(err), err.Error()
 		o.Verdicts, o.Result, o.States, o.Page = nil, nil, nil, nil
-		c.leader = ""
-		time.Sleep(breathe)
-	} else {
-		c.load.answered.Add(1)
-		c.learn(o)
 	}
 	c.load.rec.Add(o)
-	return o
 }
 
 // learn takes over what an answer says.

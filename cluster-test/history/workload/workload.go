@@ -17,13 +17,15 @@ import (
 
 	"github.com/tidemark-mq/tidemark/cluster-test/history/arena"
 	"github.com/tidemark-mq/tidemark/cluster-test/history/record"
+	"github.com/tidemark-mq/tidemark/offset"
 )
 
 // Config says what clients do.
 type Config struct {
 	// Seed decides what each client draws.
 	Seed uint64
-	// Clients is how many there are, each with one call under way.
+	// Clients is how many there are, each with one call under way. Beside them
+	// each node has two that only read from it, locally and linearizably.
 	Clients int
 	// Generation is how many calls are answered on the keys of one generation.
 	Generation int64
@@ -51,6 +53,13 @@ func Start(a arena.Arena, rec *record.Recorder, c Config) *Load {
 		w := newClient(l, i, rand.New(rand.NewPCG(c.Seed, uint64(i))))
 		l.done.Go(func() { w.run(ctx) })
 	}
+	for i, name := range a.Names() {
+		for j, level := range []offset.Level{offset.Local, offset.Linearizable} {
+			n := c.Clients + 2*i + j
+			w := newClient(l, n, rand.New(rand.NewPCG(c.Seed, uint64(n))))
+			l.done.Go(func() { w.watch(ctx, name, level) })
+		}
+	}
 	return l
 }
 
@@ -60,10 +69,10 @@ func (l *Load) Stop() {
 	l.done.Wait()
 }
 
-// Calls is how many calls have ended, Answered how many of them with an answer.
+// Calls is how many calls of clients have ended, those of readers apart.
 func (l *Load) Calls() int64 { return l.calls.Load() }
 
-// Answered is how many calls were answered.
+// Answered is how many of them were answered.
 func (l *Load) Answered() int64 { return l.answered.Load() }
 
 // generation is the number of the generation of now.
