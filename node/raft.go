@@ -88,7 +88,7 @@ func splitPeerAddress(s raft.ServerAddress) (id, addr string) {
 // term changes the term beside the main loop, which then stores what waits
 // under a term that this member never won.
 func (t *transport) SetHeartbeatHandler(handler func(raft.RPC)) {
-	if t.fastPath || planted.Is(planted.FastPathHeartbeats) {
+	if t.fastPath {
 		t.NetworkTransport.SetHeartbeatHandler(handler)
 	}
 }
@@ -121,12 +121,22 @@ func (t *transport) AppendEntries(id raft.ServerID, target raft.ServerAddress, r
 
 // RequestVote names the peer meant.
 func (t *transport) RequestVote(id raft.ServerID, target raft.ServerAddress, req *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
+	if planted.Is(planted.BehindElected) {
+		boast := *req
+		boast.LastLogTerm = req.Term
+		req = &boast
+	}
 	return t.spoke(id, t.NetworkTransport.RequestVote(id, peerAddress(id, target), req, resp))
 }
 
 // RequestPreVote names the peer meant, and asks one that refuses again: see
 // askAgain.
 func (t *transport) RequestPreVote(id raft.ServerID, target raft.ServerAddress, req *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
+	if planted.Is(planted.BehindElected) {
+		boast := *req
+		boast.LastLogTerm = req.Term
+		req = &boast
+	}
 	ask := func() error {
 		*resp = raft.RequestPreVoteResponse{}
 		return t.spoke(id, t.NetworkTransport.RequestPreVote(id, peerAddress(id, target), req, resp))

@@ -103,8 +103,8 @@ func (m Mistake) String() string {
 		return "follower-reads-old"
 	case LeaderWithoutBarrier:
 		return "leader-without-barrier"
-	case FastPathHeartbeats:
-		return "fast-path-heartbeats"
+	case BehindElected:
+		return "behind-elected"
 	case DeadlineAsRefusal:
 		return "deadline-as-refusal"
 	case LostLeadershipAsRefusal:

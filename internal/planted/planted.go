@@ -127,9 +127,10 @@ const (
 	// LeaderWithoutBarrier serves before this leader has applied what came before
 	// its term (section 6.4 of the Raft thesis).
 	LeaderWithoutBarrier
-	// FastPathHeartbeats has heartbeats change the term beside raft's main loop
-	// (hashicorp/raft#695).
-	FastPathHeartbeats
+	// BehindElected lets a member be elected whose log is behind those of its
+	// voters (what section 3.6.1 of the Raft thesis forbids; Kafka's unclean leader
+	// election).
+	BehindElected
 	// DeadlineAsRefusal says "not done" of what may still be done.
 	DeadlineAsRefusal
 	// LostLeadershipAsRefusal says so of what was proposed by a leader that was
