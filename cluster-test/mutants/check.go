@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,6 +22,8 @@ type check struct {
 	name string
 	// folder is that of the package, tests chooses from it.
 	folder, tests string
+	// times is how often they are run, where it is drawn what they meet; 0: once.
+	times int
 	// daemons: it runs real processes.
 	daemons bool
 	// limit bounds one run. A check that has not ended by then has found nothing.
@@ -32,11 +35,16 @@ var checks = []check{
 	{name: "model", folder: "internal/model", tests: "^TestTableFollowsTheModel$", limit: time.Minute},
 	{name: "rule", folder: "fsm/table", tests: "^TestHistories$", limit: time.Minute},
 	{name: "replay", folder: "fsm", tests: "^(TestReplayEqualsLive|TestSnapshotAndTailEqualFullReplay|TestPersistBesideApply)$", limit: 2 * time.Minute},
+	{name: "kill", folder: "node/store", tests: "^TestKilledAnywhere$", times: 4, limit: time.Minute},
 	{name: "stores", folder: "client", tests: "^(TestStoresUnderFaults|TestConcurrentUse)$", limit: 2 * time.Minute},
 	{name: "suite", folder: "tidemarktest", tests: "^TestRemoteStoreIsAnOffsetStore$", limit: 2 * time.Minute},
-	{name: "story", folder: "cluster-test/mutants", tests: "^TestStory$", daemons: true, limit: 5 * time.Minute},
+	{name: "deaths", folder: "cluster-test/mutants", tests: "^TestDeaths$", limit: 4 * time.Minute},
+	{name: "elections", folder: "cluster-test/mutants", tests: "^TestElections$", limit: 4 * time.Minute},
+	{name: "installs", folder: "cluster-test/mutants", tests: "^TestInstalls$", limit: 4 * time.Minute},
+	{name: "divergences", folder: "cluster-test/mutants", tests: "^TestDivergences$", limit: 4 * time.Minute},
+	{name: "history", folder: "cluster-test/mutants", tests: "^TestHistory$", limit: 4 * time.Minute},
+	{name: "story", folder: "cluster-test/mutants", tests: "^TestStory$", daemons: true, limit: 3 * time.Minute},
 	{name: "trace", folder: "cluster-test/mutants", tests: "^TestTrace$", daemons: true, limit: 3 * time.Minute},
-	{name: "history", folder: "cluster-test/mutants", tests: "^TestHistory$", limit: 10 * time.Minute},
 }
 
 // named chooses checks; all without names.
@@ -110,7 +118,8 @@ func (b *built) run(ctx context.Context, c check, m planted.Mistake) (said []byt
 	if err != nil {
 		return nil, false, err
 	}
-	cmd := exec.Command(b.tests[c.folder], "-test.run", c.tests, "-test.v", "-test.failfast", "-test.timeout", "0")
+	cmd := exec.Command(b.tests[c.folder], "-test.run", c.tests, "-test.v", "-test.failfast", "-test.timeout", "0",
+		"-test.count", strconv.Itoa(max(c.times, 1)))
 	cmd.Dir = filepath.Join(b.root, c.folder)
 	cmd.Env = append(os.Environ(), planted.Variable+"=", programs+"="+b.programs, "TMPDIR="+tmp)
 	if m != planted.None {

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tidemark-mq/tidemark/cluster-test/history"
+	"github.com/tidemark-mq/tidemark/cluster-test/history/fault"
 	"github.com/tidemark-mq/tidemark/cluster-test/local"
 	"github.com/tidemark-mq/tidemark/internal/planted"
 )
@@ -19,14 +21,40 @@ import (
 // The checks in this file are those of other packages, made into tests of the one
 // binary that has the mistakes in it. The command runs each of them by itself.
 
-// historyTime is how long the clients of a history are at work.
-const historyTime = 30 * time.Second
-
-// TestHistory runs clients under faults, and checks what they were told.
+// TestHistory runs clients under all kinds of fault, and checks what they were told.
 func TestHistory(t *testing.T) {
+	endure(t, history.Config{Duration: 30 * time.Second, Faults: fault.All()})
+}
+
+// TestDeaths is the same where nodes end and come back.
+func TestDeaths(t *testing.T) {
+	endure(t, history.Config{Duration: 40 * time.Second, Faults: faultsNamed("^kill -9 of (all|a follower)|^restart")})
+}
+
+// TestElections is the same where leaders lose their office in every way.
+func TestElections(t *testing.T) {
+	endure(t, history.Config{Duration: 40 * time.Second, Faults: faultsNamed("leader (alone|is not heard|does not hear|hears late)|flapping|transfers|kill -9 of the leader")})
+}
+
+// TestInstalls is the same where members are sent snapshots.
+func TestInstalls(t *testing.T) {
+	endure(t, history.Config{Duration: 20 * time.Second, CutLogs: true, Faults: fault.Installs()})
+}
+
+// TestDivergences is the same where a member's state is, or would become, another
+// than that of the others.
+func TestDivergences(t *testing.T) {
+	endure(t, history.Config{Duration: 20 * time.Second, Faults: faultsNamed("a member's")})
+}
+
+func faultsNamed(faults string) []fault.Fault { return fault.Named(regexp.MustCompile(faults)) }
+
+// endure runs a history in short rounds, each of which is checked at its end.
+func endure(t *testing.T, c history.Config) {
 	theCommands(t)
-	report, err := history.Run(t, history.Config{Duration: historyTime})
-	fmt.Printf("%+v\n", report)
+	c.Round, c.Keep = 10*time.Second, t.TempDir()
+	report, err := history.Run(t, c)
+	fmt.Printf("%s\n", report)
 	if err != nil {
 		t.Fatal(err)
 	}
