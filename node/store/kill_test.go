@@ -41,7 +41,7 @@ func TestKilledAnywhere(t *testing.T) {
 			t.Errorf("round %d: a vote in term %d was told, found %+v, %v", round, term, vote, err)
 		}
 		got := pieces(t, dir)
-		if len(got) != 1 || got[0][1] < last || got[0][0] > max(1, last-min(last, 900)+1) {
+		if len(got) != 1 || got[0][1] < last || got[0][0] > max(1, got[0][1]-min(got[0][1], 900)+1) {
 			t.Errorf("round %d: entry %d was told, on disk: %v", round, last, got)
 		}
 	}
