@@ -3,6 +3,8 @@ package store
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -355,12 +357,19 @@ func TestSameIndexAgain(t *testing.T) {
 func FuzzParseMeta(f *testing.F) {
 	good, err := snapshotMeta{Index: 7, Term: 2, Configuration: members, ConfigurationIndex: 1, Size: 3, DataSum: "00000000"}.encode()
 	must(f, err)
-	f.Add(good)
-	f.Add([]byte(`{"magic":"tidemark-snapshot","version":1}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	f.Add(good, false)
+	f.Add([]byte(`{"magic":"tidemark-snapshot","version":1}`), false)
+	f.Add([]byte(`{"index":7,"term":2,"size":3}`), true)
+	f.Fuzz(func(t *testing.T, data []byte, inner bool) {
+		if inner { // what is behind a sum that is right
+			data = fmt.Appendf(nil, `{"magic":"tidemark-snapshot","version":1,"crc32c":%q,"meta":%s}`, sumText(crc32.Checksum(data, castagnoli)), data)
+		}
 		m, err := parseMeta(data)
 		if err != nil {
 			return
+		}
+		if m.Index == 0 || m.Term == 0 || m.Size < 0 {
+			t.Fatalf("%q read as %+v", data, m)
 		}
 		again, err := m.encode()
 		must(t, err)
@@ -372,8 +381,14 @@ func FuzzParseMeta(f *testing.F) {
 
 func FuzzParseMarker(f *testing.F) {
 	f.Add([]byte(`{"magic":"tidemark-store","version":1,"state":"ready","store":"00"}`))
+	f.Add([]byte(`{"magic":"tidemark-store","version":2,"state":"creating","store":"00","log":"wal"}`))
+	f.Add([]byte(`{"magic":"tidemark-store","version":3,"state":"ready","store":"00"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if m, err := parseMarker("store.json", data); err == nil && (m.Store == "" || m.Version != 1) {
+		m, err := parseMarker("store.json", data)
+		if err != nil {
+			return
+		}
+		if plain := m.Version == 1 && m.Log == ""; m.Store == "" || m.Magic != markerMagic || !plain && (m.Version != 2 || m.Log != LogWAL) {
 			t.Errorf("%q read as %+v", data, m)
 		}
 	})

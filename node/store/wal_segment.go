@@ -122,9 +122,12 @@ func (s *segment) torn() bool {
 	if rest <= s.end {
 		return true // nothing follows
 	}
+	if len(s.data)%frameHeadLen != 0 {
+		return false // it was made in full, and grows by whole frames: it was cut off
+	}
 	for at := s.end; at < rest; {
 		next := min((at/sectorBytes+1)*sectorBytes, rest)
-		if len(bytes.Trim(s.data[at:min(next, len(s.data))], "\x00")) == 0 {
+		if len(bytes.Trim(s.data[at:next], "\x00")) == 0 {
 			return !s.wholeFrom(next, rest) // a sector is missing in the middle
 		}
 		at = next
@@ -163,7 +166,7 @@ func (s *segment) cutShort(rest int) bool {
 	cut := (rest + sectorBytes - 1) / sectorBytes * sectorBytes
 	for pos := max(s.end, segmentHeadLen); pos < cut; {
 		kind, _, next := readFrame(s.data, pos)
-		if next == 0 || kind == frameCommit || pos+frameHeadLen < cut && s.data[pos+frameHeadLen] == 0 {
+		if next == 0 || kind == frameCommit || pos+frameHeadLen < min(cut, len(s.data)) && s.data[pos+frameHeadLen] == 0 {
 			return false // neither an entry nor an index begins with a zero
 		}
 		pos = next
