@@ -90,7 +90,7 @@ func parse(b []byte) (*File, error) {
 	if err := d.Decode(&w); err != nil {
 		return nil, err
 	}
-	if d.More() {
+	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("something follows the end")
 	}
 	f := &File{saved: w.Contexts}
