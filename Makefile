@@ -178,8 +178,8 @@ bench-java: build ## measure commits of one Java process to three nodes (a JDK a
 	@java -Dtidemarkd=bin/tidemarkd -cp java/client/target/classes:java/client/target/test-classes io.github.tidemarkmq.client.CommitBench
 
 .PHONY: soak
-soak: build ## clients and faults for DURATION (30m), half on members in one process, half on processes, all checked (SEED=n, KEEP=folder)
-	@DURATION=$(DURATION) SEED=$(SEED) KEEP=$(KEEP) SOAK=1 go test -count 1 -timeout 48h -v -run 'TestSoak$$' $(TESTFLAGS) ./cluster-test/history
+soak: build ## clients and faults for DURATION (30m), on members in one process and on processes and their disks, all checked (SEED=n, KEEP=folder)
+	@DURATION=$(DURATION) SEED=$(SEED) KEEP=$(KEEP) SOAK=1 go test -count 1 -timeout 48h -v $(TESTFLAGS) ./cluster-test/soak
 
 .PHONY: test-long
 test-long: build ## what takes long: tests with the durations and counts of real faults, the story thrice, kills, a trace

@@ -49,25 +49,6 @@ func TestHistoriesOfCutLogs(t *testing.T) {
 	run(t, Config{Duration: effort.Of(time.Second, time.Minute), Round: 90 * time.Second, Clients: 6, CutLogs: true, Faults: fault.Installs()})
 }
 
-// TestSoak is make soak: a third of DURATION inside this process, a sixth where
-// members are sent snapshots too, half on processes; each kind of fault is seen at
-// least five times.
-func TestSoak(t *testing.T) {
-	d, err := time.ParseDuration(os.Getenv("DURATION"))
-	if err != nil {
-		t.Skip("only with a DURATION: make soak DURATION=30m")
-	}
-	seed, _ := strconv.ParseUint(os.Getenv("SEED"), 10, 64)
-	for _, c := range []Config{{Duration: d / 3}, {Duration: d / 6, CutLogs: true}, {Duration: d / 2, Processes: true}} {
-		c.Seed, c.Times, c.Clients, c.Say, c.Keep = seed, 5, 16, t.Logf, os.Getenv("KEEP")
-		r, err := Run(t, c)
-		t.Logf("processes: %v, cut logs: %v\n%s", c.Processes, c.CutLogs, r)
-		if err != nil {
-			t.Fatalf("%v\nshow it: go run ./cluster-test/replay FILE", err)
-		}
-	}
-}
-
 // TestFaultsHaveNames: they are counted under them.
 func TestFaultsHaveNames(t *testing.T) {
 	seen := map[string]bool{}
