@@ -58,7 +58,9 @@ func TestRecordGoesOn(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(path, append(slices.Clone(text), `{"result":{"label":"etcd","rou`...), 0o600)) // torn by a crash
 
-	again, aside := open(t, dir, small(8))
+	other := small(8)
+	other.Subjects[0].Title = "Tidemark, called otherwise"
+	again, aside := open(t, dir, other)
 	if aside != "" || again.Plan.Seed != 7 || len(again.Results) != 1 || len(again.Disks) != 1 || again.Results[0].Values[0] != 100 {
 		t.Fatalf("moved to %q; goes on with %+v", aside, again)
 	}

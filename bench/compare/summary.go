@@ -35,7 +35,8 @@ type Row struct {
 	P99 time.Duration `json:"p99,omitempty"`
 	// Times is how many times better the first system of the plan is: the
 	// median of the ratios of each round, or for gaps the ratio of the medians;
-	// 0 of the first itself, and where it cannot be told.
+	// 0 of the first itself, of an Open, whose rates are chosen, and where it
+	// cannot be told.
 	Times float64 `json:"times,omitempty"`
 	// Failed counts requests that gave an error, in all rounds.
 	Failed int `json:"failed,omitempty"`
@@ -55,7 +56,7 @@ func summarize(r *Record) Summary {
 				continue
 			}
 			row := rowOf(subject, list)
-			if i > 0 {
+			if i > 0 && cell.Kind != results.Open {
 				row.Times = times(cell.Kind, first, list)
 			}
 			s.Rows = append(s.Rows, row)

@@ -55,11 +55,12 @@ func (r Row) work() string {
 }
 
 func (r Row) figure() string {
-	text := ""
-	if r.Kind == results.Gap {
+	text := fmt.Sprintf("%s/s (%s to %s)", thousands(r.Median), thousands(r.Least), thousands(r.Most))
+	switch r.Kind {
+	case results.Gap:
 		text = fmt.Sprintf("%.2f s (%.2f to %.2f, %d kills)", r.Median, r.Least, r.Most, len(r.Values))
-	} else {
-		text = fmt.Sprintf("%s/s (%s to %s)", thousands(r.Median), thousands(r.Least), thousands(r.Most))
+	case results.Open:
+		text = "offered " + text
 	}
 	if r.Failed > 0 {
 		text += fmt.Sprintf("; %d requests failed", r.Failed)

@@ -82,8 +82,12 @@ func measure(ctx context.Context, system systems.System, job results.Job, r *res
 		return fmt.Errorf("preparing: %w", err)
 	}
 	defer func() { err = errors.Join(err, load.Close()) }()
-	if r.Kind == results.Gap {
+	switch r.Kind {
+	case results.Gap:
 		return gaps(ctx, system, load, r)
+	case results.Open:
+		return open(ctx, load, job, r)
+	default:
+		return rate(ctx, load, job.Warm, job.For, r)
 	}
-	return rate(ctx, load, job.Warm, job.For, r)
 }

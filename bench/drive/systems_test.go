@@ -56,6 +56,7 @@ func momentary(system systems.System) []results.Cell {
 	for _, w := range list {
 		cells = append(cells, results.Cell{Row: string(w.Op), Kind: results.Rate, Work: w})
 	}
+	cells = append(cells, results.Cell{Row: "open", Kind: results.Open, Work: work(systems.Write, 1)})
 	return append(cells, results.Cell{Row: "gap", Kind: results.Gap, Kills: 2, Work: systems.Work{Op: systems.Write, Callers: gapCallers, Batch: 1}})
 }
 

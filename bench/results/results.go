@@ -16,6 +16,9 @@ type Kind string
 const (
 	// Rate counts offsets a second, and how long requests took.
 	Rate Kind = "rate"
+	// Open begins half as many requests as a Rate reached, whether or not they
+	// are answered; times count from when a request was due.
+	Open Kind = "open"
 	// Gap measures how long writes stop after kills of the leader, in seconds.
 	Gap Kind = "gap"
 	// Tune is a Rate that only chooses the batch of a later one.
@@ -54,8 +57,8 @@ type Result struct {
 	Cell
 	// Durability is what an answer means.
 	Durability string `json:"durability"`
-	// Values are one rate, or a gap for each kill; none if the system does not
-	// offer the work.
+	// Values are one rate (of an Open the one that was offered), or a gap for
+	// each kill; none if the system does not offer the work.
 	Values []float64 `json:"values"`
 	// P50, P99 and Most are of the time that a request took; not of a Gap.
 	P50  time.Duration `json:"p50,omitempty"`
