@@ -15,7 +15,7 @@ func clusterAway(t *testing.T, s *scene) {
 	p := s.process(t, t.TempDir())
 	all := make(map[fleet.Kind]*consumer)
 	sent := make(map[fleet.Kind]*fleet.Record)
-	for _, k := range kinds {
+	for _, k := range s.kinds() {
 		topic := s.topic("away", k)
 		sent[k] = s.sender.Produce("to-"+topic, topic, fleet.Load{Rate: 50, Bytes: 100})
 		all[k] = p.start(t, k, topic, topic, 0)

@@ -14,7 +14,7 @@ import (
 func consumerKilled(t *testing.T, s *scene) {
 	dir := t.TempDir()
 	sent := make(map[fleet.Kind]*fleet.Record)
-	for _, k := range kinds {
+	for _, k := range s.kinds() {
 		topic := s.topic("killed", k)
 		sent[k] = s.sender.Produce("to-"+topic, topic, fleet.Load{Rate: 50, Bytes: 100})
 	}
@@ -22,7 +22,7 @@ func consumerKilled(t *testing.T, s *scene) {
 	for i := range effort.Of(2, 10) {
 		p := s.process(t, dir)
 		before := make(map[fleet.Kind]mark)
-		for _, k := range kinds {
+		for _, k := range s.kinds() {
 			if c := all[k]; c != nil {
 				before[k] = mark{c.persisted(), c.consumed().Len()}
 			}

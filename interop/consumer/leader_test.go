@@ -14,7 +14,7 @@ func leaderKilled(t *testing.T, s *scene) {
 	p := s.process(t, t.TempDir())
 	all := make(map[fleet.Kind]*consumer)
 	sent := make(map[fleet.Kind]*fleet.Record)
-	for _, k := range kinds {
+	for _, k := range s.kinds() {
 		topic := s.topic("leader", k)
 		all[k] = p.start(t, k, topic, topic, 0)
 		sent[k] = s.sender.Produce("to-"+topic, topic, fleet.Load{Rate: 50, Bytes: 100})

@@ -15,7 +15,7 @@ import (
 // and no reset is undone by what a consumer was doing.
 func reset(t *testing.T, s *scene) {
 	p := s.process(t, t.TempDir())
-	for _, k := range kinds {
+	for _, k := range s.kinds() {
 		t.Run(string(k), func(t *testing.T) {
 			t.Parallel()
 			s.resets(t, p, k)

@@ -8,9 +8,6 @@ import (
 	"github.com/tidemark-mq/tidemark/interop/fleet"
 )
 
-// kinds are the ways to consume that the store serves.
-var kinds = []fleet.Kind{fleet.Push, fleet.Orderly, fleet.Lite, fleet.LiteAssign}
-
 // scenarios are what consumers with the store go through, one after the other.
 var scenarios = []struct {
 	name string
