@@ -137,7 +137,7 @@ func (b *batch) record(asked *entry.Request, r Record, ch *table.Changes) {
 	r.Index, r.Time = b.index, b.time
 	r.Principal, r.From = asked.Principal, asked.From
 	if ch != nil {
-		r.Changed, r.Replaced = ch.Total, ch.Replaced
+		r.Changed, r.Replaced, r.Lowered = ch.Total, ch.Replaced, ch.Lowered
 		r.Keys = append([]table.Change(nil), ch.First...)
 	}
 	b.records = append(b.records, r)

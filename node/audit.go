@@ -77,13 +77,15 @@ type auditLine struct {
 	Result string `json:"result,omitempty"`
 	// Answered is there if the answer is that of an earlier entry: nothing was
 	// done at this one.
-	Answered uint64       `json:"answered,omitempty"`
-	Step     uint32       `json:"step,omitempty"`
-	Changed  uint64       `json:"changed,omitempty"`
-	Total    uint64       `json:"total,omitempty"`
-	Kept     uint64       `json:"kept,omitempty"`
-	Replaced uint64       `json:"replaced,omitempty"`
-	Keys     []auditedKey `json:"keys,omitempty"`
+	Answered uint64 `json:"answered,omitempty"`
+	Step     uint32 `json:"step,omitempty"`
+	Changed  uint64 `json:"changed,omitempty"`
+	Total    uint64 `json:"total,omitempty"`
+	Kept     uint64 `json:"kept,omitempty"`
+	Replaced uint64 `json:"replaced,omitempty"`
+	// Lowered is there for the swap of a replace alone.
+	Lowered *uint64      `json:"lowered,omitempty"`
+	Keys    []auditedKey `json:"keys,omitempty"`
 }
 
 type auditedKey struct {
@@ -162,6 +164,10 @@ func lineOf(r fsm.Record) auditLine {
 		Index: r.Index, Time: time.UnixMilli(r.Time).UTC().Format(time.RFC3339Nano),
 		Principal: text(r.Principal), From: text(r.From), What: r.What, Since: r.Since,
 		Detail: text(r.Detail), Step: r.Step, Changed: r.Changed, Total: r.Total, Kept: r.Kept, Replaced: r.Replaced,
+	}
+	if r.Lowered != nil {
+		n := r.Lowered()
+		l.Lowered = &n
 	}
 	if !r.Act.IsZero() {
 		l.Act = r.Act.String()

@@ -18,6 +18,11 @@ type Changes struct {
 	// Replaced is how many keys there were where a replace has put its own; what
 	// of them it did not bring in again is gone.
 	Replaced uint64
+	// Lowered counts, of a replace, the keys that it has at a lower offset than
+	// they had before; nil for all else. It looks at every key when it is called,
+	// once or not at all and on any goroutine, and holds what was replaced until
+	// it is forgotten.
+	Lowered func() uint64
 	// First holds the first keys of Total, in the order in which they were
 	// changed; of a replace then the first found that are gone.
 	First []Change
@@ -26,7 +31,7 @@ type Changes struct {
 // Reset empties it for the next request and keeps its memory.
 func (c *Changes) Reset() {
 	if c != nil {
-		c.Total, c.Replaced, c.First = 0, 0, c.First[:0]
+		c.Total, c.Replaced, c.Lowered, c.First = 0, 0, nil, c.First[:0]
 	}
 }
 

@@ -16,6 +16,9 @@ func (w *work) swap() offset.ActResult {
 		return offset.ActResult{Code: offset.CodeSuperseded, Index: t.index, Next: imp.status.Next}
 	}
 	w.describeSwap()
+	if w.ch != nil {
+		w.ch.Lowered = t.lowering(imp.staged, imp.status.Group)
+	}
 	w.rec.Result.Changed = imp.staged.queues
 	if imp.status.Group == "" {
 		t.replaceAll(imp.staged)
