@@ -172,6 +172,8 @@ func (x *round) hurt(first int, second *int) error {
 		}
 	}
 	time.Sleep(lasts) // how long the fault stays
+	ctx, cancel = context.WithTimeout(context.Background(), 2*healTime) // however long the faults took
+	defer cancel()
 	var err error
 	for _, w := range wounds {
 		if w.Heal != nil {

@@ -64,7 +64,9 @@ func resets(ctx context.Context, a arena.Arena, r *rand.Rand) (*Wound, error) {
 	if err != nil {
 		return nil, err
 	}
-	probe, err := a.Net().Host(leader).Dial(ctx, a.Peer(others[0]))
+	bound, cancel := context.WithTimeout(ctx, glance) // beside a partition it is not answered
+	defer cancel()
+	probe, err := a.Net().Host(leader).Dial(bound, a.Peer(others[0]))
 	if err != nil {
 		return nil, err
 	}
