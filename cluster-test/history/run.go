@@ -171,7 +171,7 @@ func (x *round) hurt(first int, second *int) error {
 			}
 		}
 	}
-	time.Sleep(lasts) // how long the fault stays
+	time.Sleep(lasts)                                                   // how long the fault stays
 	ctx, cancel = context.WithTimeout(context.Background(), 2*healTime) // however long the faults took
 	defer cancel()
 	var err error
