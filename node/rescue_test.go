@@ -120,6 +120,38 @@ func TestRescue(t *testing.T) {
 	}
 }
 
+// TestTheFolderThatLacksTheLeast: of the members that are left, the one whose last
+// entry has the higher term, then the higher index, has what the other lacks.
+func TestTheFolderThatLacksTheLeast(t *testing.T) {
+	c := incluster.Start(t, 3)
+	k := incluster.Key("g", 1)
+	c.Leader().MustCommit(k, 1)
+	behind := c.Followers(c.Leader())[0]
+	behind.Kill()
+	c.Leader().MustCommit(k, 2)
+	ahead := c.Followers(c.Leader())[0]
+	c.Until("the other follower has it", func() bool {
+		s, _, err := ahead.Fetch(t.Context(), k, linearizable)
+		return err == nil && s.Position.Offset == 2
+	})
+	c.Stop()
+	var left []*node.Remains
+	for _, m := range []*incluster.Member{behind, ahead} {
+		r, err := node.ReadRemains(t.Context(), m.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left = append(left, r)
+	}
+	less, more := left[0], left[1]
+	if less.Root.Get(k).Position.Offset != 1 || more.Root.Get(k).Position.Offset != 2 {
+		t.Fatalf("the folders have %+v and %+v", less.Root.Get(k), more.Root.Get(k))
+	}
+	if more.Term < less.Term || more.Term == less.Term && more.Index <= less.Index {
+		t.Errorf("the folder that has more ends at term %d, index %d; the other at term %d, index %d", more.Term, more.Index, less.Term, less.Index)
+	}
+}
+
 // TestRescueFromSegments: entries are taken out of segments as well, and the log
 // store is kept.
 func TestRescueFromSegments(t *testing.T) {

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"strings"
 
 	"github.com/tidemark-mq/tidemark/auth"
 	"github.com/tidemark-mq/tidemark/node"
 	"github.com/tidemark-mq/tidemark/node/store"
+	"github.com/tidemark-mq/tidemark/offset"
 )
 
 // rescueCmd founds a cluster from what is left of one that lost its majority.
@@ -93,6 +95,9 @@ func (c *rescueCmd) Run(s *session) error {
 	}
 	if err := do.Check(); err != nil {
 		return err
+	}
+	if strings.HasPrefix(c.Dir, c.From+string(os.PathSeparator)) {
+		return offset.Errorf(offset.ErrInvalid, "%s is in %s, which is only read; name a folder beside it", c.Dir, c.From)
 	}
 	r := rescueResultOf(c, left, do.Name, backupID)
 	if c.Execute {

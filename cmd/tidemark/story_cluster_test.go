@@ -103,6 +103,7 @@ func tellRescue(s *telling) {
 	s.tidemark("cluster", "rescue", old, data, "--name", "n2", "--execute", "--old-cluster-is-gone")
 	s.tidemark("cluster", "rescue", old, data)
 	s.tidemark("cluster", "rescue", data, filepath.Join(s.dir(), "none", "tidemark"))
+	s.tidemark("cluster", "rescue", data, filepath.Join(data, "new"))
 	s.tidemark("cluster", "rescue", s.dir(), data+".new")
 	s.tidemark("cluster", "rescue", filepath.Join(s.dir(), "none"), data+".new")
 	s.tidemark("cluster", "rescue", old, data+".new", "--name", "n 2")
