@@ -169,7 +169,7 @@ func (s *settings) without(ctx context.Context, t *target, k check) (found bool,
 // reason is the first line that says what is wrong.
 func reason(out string) string {
 	for line := range strings.Lines(out) {
-		if line = strings.TrimSpace(line); strings.Contains(line, "panic:") || strings.Contains(line, "_test.go:") || strings.Contains(line, "fatal error:") {
+		if line = strings.TrimSpace(line); strings.Contains(line, "panic:") || strings.Contains(line, "_test.go:") || strings.Contains(line, "fatal error:") || strings.Contains(line, "fuzzing process") {
 			return line[:min(len(line), 120)]
 		}
 	}
