@@ -12,7 +12,10 @@ import (
 func twoShare(t *testing.T, s *scene) {
 	dir := t.TempDir()
 	p, other := s.process(t, dir), s.process(t, dir)
-	for _, k := range []fleet.Kind{fleet.Push, fleet.Orderly, fleet.Lite} {
+	for _, k := range s.kinds() {
+		if k == fleet.LiteAssign {
+			continue // it shares with nobody
+		}
 		t.Run(string(k), func(t *testing.T) {
 			t.Parallel()
 			topic := s.topic("share", k)
