@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -56,6 +57,13 @@ func compare(ctx context.Context, f flags) (err error) {
 	if len(f.Systems) == 0 {
 		f.Systems = sizes[f.Size].systems
 	}
+	f.Systems = slices.DeleteFunc(slices.Clone(f.Systems), func(name string) bool {
+		lacking := systems.All[name].Lacking()
+		if lacking {
+			c.say("%s is not installed: the table lacks %s", systems.All[name].Server, systems.All[name].Title)
+		}
+		return lacking
+	})
 	c.say("building; the first time this takes some minutes")
 	subjects, err := subjectsOf(ctx, f)
 	if err != nil {

@@ -77,7 +77,7 @@ var sizes = map[string]size{
 	"usual": {rounds: 5, kills: 4, warm: time.Second, long: 5 * time.Second, tuning: 3 * time.Second,
 		systems: []string{"tidemark", "etcd", "nats"}, cells: usual},
 	"full": {rounds: 5, kills: 4, warm: 2 * time.Second, long: 8 * time.Second, tuning: 5 * time.Second,
-		systems: []string{"tidemark", "tidemark-wal", "bare", "bare-wal", "etcd", "nats", "nats-default"}, cells: append(append([]results.Cell{}, usual...), further...)},
+		systems: []string{"tidemark", "tidemark-wal", "bare", "bare-wal", "etcd", "nats", "nats-default", "redis"}, cells: append(append([]results.Cell{}, usual...), further...)},
 }
 
 // gapRow is the row of the kills.

@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -37,13 +39,21 @@ func subject(name string, t programs.Tidemark, peers string) (s Subject, err err
 	}
 	s = Subject{Label: name, System: name, Programs: systems.Programs{Tidemark: t.Dir, Peers: peers}, Drive: t.Drive}
 	server := filepath.Join(peers, kind.Server)
-	if kind.Ours() {
+	switch {
+	case kind.Ours():
 		server = filepath.Join(t.Dir, kind.Server)
 		s.Title = kind.Titled(t.Rev)
 		if t.Older {
 			s.Label = name + "@" + t.Rev
 		}
-	} else if s.Title, err = versioned(kind, server); err != nil {
+	case kind.Module == "":
+		if server, err = exec.LookPath(kind.Server); err == nil {
+			s.Title, err = told(kind, server)
+		}
+	default:
+		s.Title, err = versioned(kind, server)
+	}
+	if err != nil {
 		return s, err
 	}
 	s.Sums, err = sums(server, s.Drive)
@@ -63,6 +73,15 @@ func versioned(kind systems.Kind, program string) (string, error) {
 	}
 	return kind.Titled(strings.TrimPrefix(modules[i].Version, "v")), nil
 }
+
+// told is the title of an installed system with the first version that its
+// program tells of itself.
+func told(kind systems.Kind, program string) (string, error) {
+	said, err := exec.Command(program, "--version").Output()
+	return kind.Titled(versionText.FindString(string(said))), err
+}
+
+var versionText = regexp.MustCompile(`[0-9]+(\.[0-9]+)+`)
 
 // sums tells the bytes of programs from others.
 func sums(programs ...string) (string, error) {

@@ -72,16 +72,19 @@ func drive(ctx context.Context, system systems.System, job results.Job, tell fun
 }
 
 // measure fills a result; one that the system does not offer stays without values.
-func measure(ctx context.Context, system systems.System, job results.Job, r *results.Result) (err error) {
+func measure(ctx context.Context, system systems.System, job results.Job, r *results.Result) error {
 	load, err := system.Workload(ctx, r.Work)
+	if err == nil {
+		err = errors.Join(fill(ctx, system, load, job, r), load.Close())
+	}
 	if errors.Is(err, systems.ErrNotOffered) {
-		r.Failure = err.Error()
+		r.Values, r.Failure = nil, systems.ErrNotOffered.Error()
 		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("preparing: %w", err)
-	}
-	defer func() { err = errors.Join(err, load.Close()) }()
+	return err
+}
+
+func fill(ctx context.Context, system systems.System, load systems.Load, job results.Job, r *results.Result) error {
 	switch r.Kind {
 	case results.Gap:
 		return gaps(ctx, system, load, r)

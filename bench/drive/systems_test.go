@@ -31,6 +31,9 @@ func TestSystems(t *testing.T) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(systems.All)) {
 		t.Run(name, func(t *testing.T) {
+			if kind := systems.All[name]; kind.Lacking() {
+				t.Skipf("needs %s: not installed", kind.Server)
+			}
 			p := systems.Programs{Tidemark: ours.Dir, Peers: peers}
 			system, err := systems.Named(name, p)
 			if err != nil {
@@ -84,7 +87,7 @@ func oneRound(ctx context.Context, t *testing.T, system systems.System, job resu
 			}
 		}
 	}
-	if gaps := told[len(told)-1].Values; len(gaps) != 2 {
-		t.Errorf("2 kills left %d gaps", len(gaps))
+	if last := told[len(told)-1]; len(last.Values) != 2 && last.Failure != systems.ErrNotOffered.Error() {
+		t.Errorf("2 kills left %d gaps", len(last.Values))
 	}
 }

@@ -3,6 +3,7 @@ package systems
 import (
 	"fmt"
 	"maps"
+	"os/exec"
 	"slices"
 	"strings"
 )
@@ -19,7 +20,7 @@ type Kind struct {
 	// Title names it for people; Variant, if any, tells it from others of the name.
 	Title, Variant string
 	// Server is its program's name, Module the Go module that the program's
-	// source is in.
+	// source is in; a program without one has to be installed.
 	Server, Module string
 	// New makes one that is not started.
 	New func(Programs) System
@@ -37,11 +38,22 @@ func (k Kind) Titled(version string) string {
 // Ours tells whether it is Tidemark.
 func (k Kind) Ours() bool { return k.Module == tidemarkModule }
 
+// Lacking tells whether its program would have to be installed first: nothing
+// here builds it.
+func (k Kind) Lacking() bool {
+	if k.Module != "" {
+		return false
+	}
+	_, err := exec.LookPath(k.Server)
+	return err != nil
+}
+
 // tidemarkModule is the module that tidemarkd is in.
 const tidemarkModule = "github.com/tidemark-mq/tidemark"
 
 // All are the systems by name.
 var All = map[string]Kind{
+	"redis":        {"Redis", "", redisServer, "", func(Programs) System { return &redisKV{} }},
 	"tidemark":     {"Tidemark", "boltdb", "tidemarkd", tidemarkModule, func(p Programs) System { return &tidemark{bin: p.Tidemark, store: "boltdb"} }},
 	"tidemark-wal": {"Tidemark", "wal", "tidemarkd", tidemarkModule, func(p Programs) System { return &tidemark{bin: p.Tidemark, store: "wal"} }},
 	"bare":         {"bare hashicorp/raft", "boltdb", "bared", raftModule, func(p Programs) System { return &bare{bin: p.Peers, store: "boltdb"} }},

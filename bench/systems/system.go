@@ -62,8 +62,8 @@ type Load interface {
 	Close() error
 }
 
-// ErrNotOffered is what Workload gives for work that a system has no way to do.
-// The system has no such row then.
+// ErrNotOffered is what Workload gives for work that a system has no way to do,
+// and Kill where nobody takes over. The system has no such row then.
 var ErrNotOffered = errors.New("the system offers nothing for this")
 
 // Durability says what is true of an answer.
