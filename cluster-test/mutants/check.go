@@ -38,13 +38,13 @@ var checks = []check{
 	{name: "kill", folder: "node/store", tests: "^TestKilledAnywhere$", times: 4, limit: time.Minute},
 	{name: "stores", folder: "client", tests: "^(TestStoresUnderFaults|TestConcurrentUse)$", limit: 2 * time.Minute},
 	{name: "suite", folder: "tidemarktest", tests: "^TestRemoteStoreIsAnOffsetStore$", limit: 2 * time.Minute},
+	{name: "divergences", folder: "cluster-test/mutants", tests: "^TestDivergences$", limit: 4 * time.Minute},
+	{name: "installs", folder: "cluster-test/mutants", tests: "^TestInstalls$", limit: 4 * time.Minute},
+	{name: "trace", folder: "cluster-test/mutants", tests: "^TestTrace$", daemons: true, limit: 3 * time.Minute},
+	{name: "story", folder: "cluster-test/mutants", tests: "^TestStory$", daemons: true, limit: 3 * time.Minute},
 	{name: "deaths", folder: "cluster-test/mutants", tests: "^TestDeaths$", limit: 4 * time.Minute},
 	{name: "elections", folder: "cluster-test/mutants", tests: "^TestElections$", limit: 4 * time.Minute},
-	{name: "installs", folder: "cluster-test/mutants", tests: "^TestInstalls$", limit: 4 * time.Minute},
-	{name: "divergences", folder: "cluster-test/mutants", tests: "^TestDivergences$", limit: 4 * time.Minute},
 	{name: "history", folder: "cluster-test/mutants", tests: "^TestHistory$", limit: 4 * time.Minute},
-	{name: "story", folder: "cluster-test/mutants", tests: "^TestStory$", daemons: true, limit: 3 * time.Minute},
-	{name: "trace", folder: "cluster-test/mutants", tests: "^TestTrace$", daemons: true, limit: 3 * time.Minute},
 }
 
 // named chooses checks; all without names.
