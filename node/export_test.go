@@ -37,6 +37,11 @@ func PromoteBlindly(ctx context.Context, n *Node, id, address string) error {
 	return await(ctx, n.replica.Load().raft.AddVoter(raft.ServerID(id), raft.ServerAddress(address), 0, 0))
 }
 
+// AddBlindly adds a nonvoter without asking whether there is one.
+func AddBlindly(ctx context.Context, n *Node, id, address string) error {
+	return await(ctx, n.replica.Load().raft.AddNonvoter(raft.ServerID(id), raft.ServerAddress(address), 0, 0))
+}
+
 // MoveSelf has a leader look at its own address, as at the begin of its tenure.
 func MoveSelf(ctx context.Context, n *Node) error {
 	r := n.replica.Load()

@@ -116,6 +116,18 @@ func TestEdgesOfCounts(t *testing.T) {
 	}
 }
 
+// TestEdgeOfTheMessage: 1 MiB, and not a byte more, whatever is in it.
+func TestEdgeOfTheMessage(t *testing.T) {
+	b := begin(t)
+	for _, bytes := range []int{offset.MaxMessage, offset.MaxMessage + 1} {
+		body := "{" + strings.Repeat(" ", bytes-2) + "}"
+		status, answer, err := b.node.Post(ask.Within(t, ask.Patience), "ClusterService/Status", body)
+		if fits := bytes <= offset.MaxMessage; err != nil || fits != (status == http.StatusOK) || !fits && status != http.StatusTooManyRequests {
+			t.Errorf("a message of %d bytes: %d %v, %v", bytes, status, answer["message"], err)
+		}
+	}
+}
+
 // TestEdgeOfTheEntry: a request of 512 KiB in the log is taken, one of a byte more
 // refused, whatever room it would have found in its message.
 func TestEdgeOfTheEntry(t *testing.T) {

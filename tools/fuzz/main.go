@@ -2,7 +2,7 @@
 // prints a table: what each has run, the inputs that it keeps, and how much of
 // the functions that these enter they cover.
 //
-//	fuzz [-time 20s] [-jobs 1] [-match REGEXP] [-planted] FOLDER
+//	fuzz [-time 20s] [-jobs 1] [-match REGEXP] [-skip REGEXP] [-planted] FOLDER
 //
 // FOLDER is the repository. Inputs that reach new code stay in Go's build cache,
 // as those of "go test -fuzz" do, and are where the next run begins. -planted
@@ -26,11 +26,12 @@ import (
 
 // settings are what the command line says.
 type settings struct {
-	root    string
-	time    time.Duration
-	jobs    int
-	match   *regexp.Regexp
-	planted bool
+	root string
+	time time.Duration
+	jobs int
+	// match and skip say which targets run, by their package and name.
+	match, skip *regexp.Regexp
+	planted     bool
 	// work holds binaries and what they write; corpora are below corpus, as Go
 	// has them.
 	work, corpus string
@@ -54,14 +55,18 @@ func parse(args []string) (*settings, error) {
 	flags := flag.NewFlagSet("fuzz", flag.ExitOnError)
 	flags.DurationVar(&s.time, "time", 20*time.Second, "how long each target runs")
 	flags.IntVar(&s.jobs, "jobs", 1, "how many run at a time")
-	match := flags.String("match", ".", "which targets, by folder and name")
+	match := flags.String("match", ".", "which targets, by package and name")
+	skip := flags.String("skip", "^$", "which of these not")
 	flags.BoolVar(&s.planted, "planted", false, "take checks out of the decoders, until each target notices")
 	_ = flags.Parse(args) // it ends the process
 	if flags.NArg() != 1 || s.jobs < 1 {
-		return nil, fmt.Errorf("usage: fuzz [-time 20s] [-jobs 1] [-match REGEXP] [-planted] FOLDER")
+		return nil, fmt.Errorf("usage: fuzz [-time 20s] [-jobs 1] [-match REGEXP] [-skip REGEXP] [-planted] FOLDER")
 	}
 	var err error
 	if s.match, err = regexp.Compile(*match); err != nil {
+		return nil, err
+	}
+	if s.skip, err = regexp.Compile(*skip); err != nil {
 		return nil, err
 	}
 	s.root, err = filepath.Abs(flags.Arg(0))

@@ -52,7 +52,8 @@ func (s *settings) targets(ctx context.Context) (list []*target, err error) {
 				return nil, err
 			}
 			for _, m := range targetLine.FindAllSubmatch(text, -1) {
-				if t := (&target{f, string(m[1])}); s.match.MatchString(t.pkg + " " + t.name) {
+				t := &target{f, string(m[1])}
+				if name := t.pkg + " " + t.name; s.match.MatchString(name) && !s.skip.MatchString(name) {
 					list = append(list, t)
 				}
 			}
