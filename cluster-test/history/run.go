@@ -201,7 +201,10 @@ func both(first int, second *int) []int {
 // The error is a promise of the product that was not kept.
 func (x *round) effect(ctx context.Context, i int, w *fault.Wound, beside bool) error {
 	limit := effectTime
-	if beside {
+	switch {
+	case w.Promise != "":
+		limit = healTime // what fails the run must not be mere slowness
+	case beside:
 		limit = 3 * time.Second
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
