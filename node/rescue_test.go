@@ -1,6 +1,7 @@
 package node_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/fsm/backup"
 	"github.com/tidemark-mq/tidemark/internal/incluster"
 	"github.com/tidemark-mq/tidemark/node"
 	"github.com/tidemark-mq/tidemark/node/store"
@@ -178,6 +180,39 @@ func TestRescueFromSegments(t *testing.T) {
 	n.Members[0].Start()
 	n.WaitReady(n.Members[0])
 	n.Members[0].MustRead(incluster.Key("g", 1), linearizable, 6)
+}
+
+// TestRescueFromABackup, which has something of everything: offsets and their
+// marks come along, claims and an import under way do not.
+func TestRescueFromABackup(t *testing.T) {
+	data, err := os.ReadFile("../fsm/backup/testdata/version1/state.backup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := backup.Read(bytes.NewReader(data), int64(len(data)))
+	if err != nil || len(b.Root.Claims()) == 0 || b.Root.Import() == nil || b.Root.Queues() == 0 {
+		t.Fatalf("%+v, %v", b, err)
+	}
+	dir := filepath.Join(t.TempDir(), "data")
+	left := &node.Remains{Root: b.Root, Member: b.Node}
+	made, err := left.Found(t.Context(), rescue(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := incluster.New(t, 1, func(m *incluster.Member) { m.Dir, m.Config.Dir, m.Config.InitialCluster = dir, dir, nil })
+	m := n.Members[0]
+	m.Start()
+	n.WaitReady(m)
+	b.Root.Walk(&offset.List{}, func(want offset.KeyedState) bool {
+		s, meta, err := m.Fetch(t.Context(), want.Key, linearizable)
+		if err != nil || s.Position.Offset != want.Position.Offset || s.Position.Pending != want.Position.Pending || s.Epoch != made.Root.Index() || s.Claim != 0 || meta.Cluster != made.Root.Cluster() {
+			t.Errorf("%s was %+v, and is %+v, %v", want.Key, want.KeyState, s, err)
+		}
+		return true
+	})
+	if s := m.Status(); s.Import != nil || s.Queues != b.Root.Queues() || made.Root.Index() != b.Root.Index()+1 {
+		t.Errorf("import %+v, %d offsets of %d, from index %d on", s.Import, s.Queues, b.Root.Queues(), made.Root.Index())
+	}
 }
 
 // TestNothingIsRescuedFrom a folder in use, under quarantine, damaged, without a
