@@ -13,11 +13,9 @@ import (
 const (
 	// every is how often a write begins while gaps are measured, also while
 	// earlier ones have no answer; a gap is known to that. A write is given up
-	// after gapPatience, before its caller's turn comes again.
+	// after gapPatience: in that time fewer begin than there are callers.
 	every       = 10 * time.Millisecond
 	gapPatience = 2 * time.Second
-	// gapCallers take turns.
-	gapCallers = 256
 	// settled is how many writes are answered before a kill.
 	settled = 100
 	// longestGap is how long a system may be away.
@@ -28,19 +26,9 @@ const (
 // the kill to the first answer to a write that began after it.
 func gaps(ctx context.Context, system systems.System, load systems.Load, r *results.Result) error {
 	answered := make(chan answer, 4096)
-	l := paced.Start(ctx, every, func(ctx context.Context, i int) error {
-		a := answer{began: time.Now()}
-		call, cancel := context.WithTimeout(ctx, gapPatience)
-		defer cancel()
-		err := load.Do(call, i%gapCallers)
-		if err == nil {
-			a.ended = time.Now()
-			select {
-			case answered <- a:
-			default: // enough are noted for whoever waits
-			}
-		}
-		return err
+	callers := turnsOf(r.Work.Callers)
+	l := paced.Start(ctx, every, func(ctx context.Context, _ int) error {
+		return callers.take(func(caller int) error { return write(ctx, load, caller, answered) })
 	})
 	defer l.Stop()
 	for n := range r.Kills {
@@ -60,6 +48,22 @@ func gaps(ctx context.Context, system systems.System, load systems.Load, r *resu
 
 // answer is a write that was answered.
 type answer struct{ began, ended time.Time }
+
+// write does one write, and notes it if it is answered.
+func write(ctx context.Context, load systems.Load, caller int, answered chan<- answer) error {
+	a := answer{began: time.Now()}
+	call, cancel := context.WithTimeout(ctx, gapPatience)
+	defer cancel()
+	if err := load.Do(call, caller); err != nil {
+		return err
+	}
+	a.ended = time.Now()
+	select {
+	case answered <- a:
+	default: // enough are noted for whoever waits
+	}
+	return nil
+}
 
 func gap(ctx context.Context, system systems.System, answered <-chan answer) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*longestGap)

@@ -64,7 +64,7 @@ func TestGaps(t *testing.T) {
 	for _, away := range []time.Duration{0, 350 * time.Millisecond, 7 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			f := &fallible{away: away}
-			job := results.Job{Label: "fallible", Cells: []results.Cell{{Row: "gap", Kind: results.Gap, Kills: 3, Work: systems.Work{Op: systems.Write, Callers: gapCallers, Batch: 1}}}}
+			job := results.Job{Label: "fallible", Cells: []results.Cell{{Row: "gap", Kind: results.Gap, Kills: 3, Work: systems.Work{Op: systems.Write, Callers: 256, Batch: 1}}}}
 			var told []results.Result
 			if err := drive(t.Context(), f, job, func(r any) error { told = append(told, r.(results.Result)); return nil }); err != nil {
 				t.Fatal(err)

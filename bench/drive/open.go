@@ -23,16 +23,13 @@ func open(ctx context.Context, load systems.Load, job results.Job, r *results.Re
 		return errors.New("no request was answered in time")
 	}
 	every := time.Duration(float64(time.Second) / requests)
-	idle := make(chan int, r.Work.Callers)
-	for i := range r.Work.Callers {
-		idle <- i
-	}
+	callers := turnsOf(r.Work.Callers)
 	l := paced.Start(ctx, every, func(ctx context.Context, _ int) error {
-		caller := <-idle // waiting for one counts too
-		defer func() { idle <- caller }()
-		call, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
-		return load.Do(call, caller)
+		return callers.take(func(caller int) error { // to wait for one counts too
+			call, cancel := context.WithTimeout(ctx, patience)
+			defer cancel()
+			return load.Do(call, caller)
+		})
 	})
 	select {
 	case <-time.After(job.For):
