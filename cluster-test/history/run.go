@@ -87,10 +87,12 @@ func (x *round) run(tb testing.TB) (err error) {
 		return x.keep(err)
 	}
 	h, err := x.close()
+	var counts verify.Counts
 	if err == nil {
-		var counts verify.Counts
 		counts, err = verify.All(h)
 		x.report.add(counts)
+	} else { // what was answered may say why
+		err = errors.Join(verify.Plain(x.rec.History(), &counts), err)
 	}
 	if err != nil {
 		return x.keep(err)
