@@ -2,11 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"time"
 )
+
+// errEndless is an input that a decoder does not come to the end of.
+var errEndless = errors.New("an input was not done with after a minute")
 
 var execLine = regexp.MustCompile(`execs: (\d+)`)
 
@@ -37,8 +42,19 @@ func (s *settings) attack(ctx context.Context, t *target, dir string) (out strin
 	return s.shoot(ctx, t, bin, dir, filepath.Dir(t.kept(s)))
 }
 
-// shoot runs a test binary that was built for fuzzing.
+// mostMemory is the address space of a run, in KiB: of a decoder that lacks a
+// check, any bytes may ask for all that there is.
+const mostMemory = "8388608"
+
+// shoot runs a test binary that was built for fuzzing. One input may take a
+// minute longer than the whole run should.
 func (s *settings) shoot(ctx context.Context, t *target, bin, dir, corpus string) (string, error) {
-	return output(ctx, dir, bin, "-test.run=^$", "-test.fuzz=^"+t.name+"$", "-test.fuzztime="+s.time.String(),
+	ctx, cancel := context.WithTimeoutCause(ctx, s.time+time.Minute, errEndless)
+	defer cancel()
+	out, err := output(ctx, dir, "bash", "-c", "ulimit -v "+mostMemory+` && exec "$0" "$@"`, bin, "-test.run=^$", "-test.fuzz=^"+t.name+"$", "-test.fuzztime="+s.time.String(),
 		"-test.fuzzcachedir="+corpus, "-test.parallel=1", "-test.fuzzminimizetime=5s")
+	if errors.Is(context.Cause(ctx), errEndless) {
+		return out + "\npanic: " + errEndless.Error(), errEndless
+	}
+	return out, err
 }
