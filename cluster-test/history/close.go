@@ -36,7 +36,7 @@ func (x *round) close() (*record.History, error) {
 	}
 	var whole bool
 	h.Log, whole, err = verify.Logs(folders, index)
-	h.Cut = !whole
+	h.Cut = !whole || x.config.CutLogs // its ballast is nobody's
 	return h, err
 }
 
