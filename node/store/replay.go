@@ -15,7 +15,8 @@ import (
 // Replay gives what a stopped member's next start would find: restore gets the
 // newest snapshot that is sound and leads on to the log without a gap, none where
 // the log is whole from its first entry; then apply gets each entry behind it, in
-// order. A snapshot that restore finds damaged, by an error that wraps
+// order, none where the log contradicts the snapshot and a start would delete it. A
+// snapshot that restore finds damaged, by an error that wraps
 // offset.ErrDamaged, has to leave nothing behind: an older one is tried, if the
 // log leads on from there. It writes nothing; the member can't start meanwhile.
 // Errors are ReadLog's, and those of restore and apply.
@@ -25,27 +26,38 @@ func Replay(dir string, restore func(SnapshotInfo, io.Reader) error, apply func(
 		if err != nil {
 			return err
 		}
-		return eachEntry(dir, c, func(l *raft.Log) error {
-			if l.Index <= from {
-				return nil
+		err = eachEntry(dir, c, func(l *raft.Log) error {
+			switch {
+			case l.Index > from.Index:
+				return apply(l)
+			case l.Index == from.Index && l.Term != from.Term:
+				return errContradicts
 			}
-			return apply(l)
+			return nil
 		})
+		if errors.Is(err, errContradicts) {
+			return nil
+		}
+		return err
 	})
 }
 
-// restoreNewest restores a snapshot as a start would, and returns its index, 0 for
-// none.
-func restoreNewest(dir string, c *contents, restore func(SnapshotInfo, io.Reader) error) (uint64, error) {
+// errContradicts ends the reading of a log that finishInstall would delete: what
+// it has behind the installed snapshot was never committed.
+var errContradicts = errors.New("the log contradicts the snapshot")
+
+// restoreNewest restores a snapshot as a start would, and returns what it is of,
+// zero for none.
+func restoreNewest(dir string, c *contents, restore func(SnapshotInfo, io.Reader) error) (none raft.SnapshotMeta, err error) {
 	infos, err := scanSnapshots(snapshotsDir(dir))
 	if errors.Is(err, os.ErrNotExist) {
-		return 0, damaged(snapshotsDir(dir), "missing")
+		return none, damaged(snapshotsDir(dir), "missing")
 	}
 	if err == nil {
 		err = checkHistory(infos)
 	}
 	if err != nil {
-		return 0, err
+		return none, err
 	}
 	newest := newestIndex(infos, c.snapshot)
 	broken := damaged(snapshotsDir(dir), "the snapshot of index %d is missing", newest)
@@ -54,15 +66,15 @@ func restoreNewest(dir string, c *contents, restore func(SnapshotInfo, io.Reader
 			continue
 		}
 		if err := restoreFrom(i, restore); err == nil {
-			return i.Meta.Index, checkNoGap(Config{Dir: dir}, i.Meta.Index, c)
+			return i.Meta, checkNoGap(Config{Dir: dir}, i.Meta.Index, c)
 		} else if broken = err; !errors.Is(err, offset.ErrDamaged) {
-			return 0, err
+			return none, err
 		}
 	}
 	if usable(0, newest, c.entries) {
-		return 0, checkNoGap(Config{Dir: dir}, 0, c)
+		return none, checkNoGap(Config{Dir: dir}, 0, c)
 	}
-	return 0, broken
+	return none, broken
 }
 
 // restoreFrom reads one snapshot, and the sum of its data.

@@ -98,3 +98,21 @@ func TestReplayMissesASnapshotThatWasThere(t *testing.T) {
 		t.Errorf("from %q, %v", from, err)
 	}
 }
+
+// TestReplayLeavesALogThatContradicts: what was never committed, and what the next
+// start deletes, is not taken behind an installed snapshot.
+func TestReplayLeavesALogThatContradicts(t *testing.T) {
+	dir := storeDir(t)
+	s := open(t, Config{Dir: dir, Unsafe: Unsafe{NoInstallGuard: true}}) // as if the process had ended before it deleted the log
+	mustAppend(t, s, entries(1, 20, 2))
+	snapshot(t, s, 15, 3, []byte("at 15"))
+	must(t, s.Close())
+	from, list, err := replayed(dir)
+	if err != nil || from != "at 15" || len(list) > 0 {
+		t.Errorf("from %q, entries %v, %v", from, list, err)
+	}
+	s = open(t, Config{Dir: dir})
+	if last, err := s.Log().LastIndex(); err != nil || last != 0 {
+		t.Errorf("a start has a log up to %d, %v", last, err)
+	}
+}
