@@ -50,3 +50,6 @@ func MoveSelf(ctx context.Context, n *Node) error {
 
 // IsLow tells low space.
 var IsLow = isLow
+
+// LastCommand finds the last commands of a log, as a leader's reads do.
+func LastCommand() func(raft.LogStore, uint64) (uint64, error) { return new(lastCommand).at }

@@ -128,8 +128,8 @@ func (r *replica) confirmHere(ctx context.Context) (uint64, error) {
 		return r.machine.Index(), nil
 	}
 	command, err := r.lastCommand.at(r.disk.Log(), r.raft.CommitIndex())
-	if err != nil {
-		return 0, err
+	if err != nil { // which ends this member; the next leader answers
+		return 0, offset.Errorf(offset.ErrNotReady, "this member can't read its log: %v", err)
 	}
 	if err := r.majority(ctx, term); err != nil {
 		return 0, err
