@@ -9,7 +9,8 @@ import (
 
 // Wait returns nil once Index is at least index, ctx's cause when that is done
 // first, or Err when the FSM has latched. Wait only for an index that an
-// Answers or a leader's Index named: raft has entries that no FSM ever sees.
+// Answers or a leader's Index named, or of a command: raft has entries that no FSM
+// ever sees.
 func (f *FSM) Wait(ctx context.Context, index uint64) error {
 	if f.Index() >= index {
 		return nil
