@@ -27,9 +27,9 @@ type Remains struct {
 	// Member is the member, or the one that made the backup: "name/member-id".
 	Member string
 	// Term and Index are those of the last entry in the member's log, or of its
-	// snapshot where no entry is behind it. Of two members, the one with the
-	// higher term, and of the same term with the higher index, has all of the
-	// acknowledged entries that the other has. Zero for a backup.
+	// snapshot where no entry is behind it. Of several members, the one with the
+	// highest term, and of the same term with the highest index, lacks the least:
+	// an election among them would choose it. Zero for a backup.
 	Term, Index uint64
 	// Members are the cluster's members, by the newest configuration that the
 	// member had; nil for a backup.
