@@ -68,17 +68,21 @@ func (r *healthResult) judgeState(i int) {
 // makeRoom is what to do about a disk that has little free space.
 const makeRoom = "make room, or give it a larger disk: a full disk ends the node"
 
-// lowSpace says that a member's disk may be full before its next snapshot is written.
+// lowSpace says that a member's disk may be full before its next snapshot is
+// written; "" if it has room, or does not know.
 func lowSpace(v *offset.Vitals) string {
+	if v.DiskTotal == 0 || v.DiskFree >= v.DiskNeeded {
+		return ""
+	}
 	return fmt.Sprintf("has %s free on its disk, and may need %s until its next snapshot is written", bytesOf(v.DiskFree), bytesOf(v.DiskNeeded))
 }
 
 // judgeDisk looks at a member's disk and timers.
 func (r *healthResult) judgeDisk(i int) {
 	m, v := &r.Members[i], &r.seen[i].Vitals
-	switch {
-	case v.DiskFree < v.DiskNeeded:
-		r.add(m.ID, makeRoom, "%s", lowSpace(v))
+	switch low := lowSpace(v); {
+	case low != "":
+		r.add(m.ID, makeRoom, "%s", low)
 	case v.DiskTotal > 0 && v.DiskFree < min(leastFree, v.DiskTotal*leastPart/100):
 		r.add(m.ID, makeRoom, "has %s of %s free", bytesOf(v.DiskFree), bytesOf(v.DiskTotal))
 	}

@@ -276,8 +276,8 @@ func (r *statusResult) judge() {
 		case m.NotReady != "":
 			r.Problems = append(r.Problems, fmt.Sprintf("member %s is not ready: %s", shown(m.ID), m.NotReady))
 		}
-		if v := &m.vitals; v.DiskFree < v.DiskNeeded {
-			r.Notes = append(r.Notes, fmt.Sprintf("member %s %s", shown(m.ID), lowSpace(v)))
+		if low := lowSpace(&m.vitals); low != "" {
+			r.Notes = append(r.Notes, fmt.Sprintf("member %s %s", shown(m.ID), low))
 		}
 		for _, o := range r.Members[:i] {
 			if o.Index == m.Index && o.Digest != m.Digest && o.Digest != "" && m.Digest != "" {

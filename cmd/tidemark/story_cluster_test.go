@@ -67,7 +67,8 @@ func tellClusterUnhealthy(s *telling) {
 	s.tidemark("cluster", "transfer")
 }
 
-// tellClusterLowSpace: one disk may be full before the next snapshot is written.
+// tellClusterLowSpace: one disk may be full before the next snapshot is written,
+// and of another nobody knows.
 func tellClusterLowSpace(s *telling) {
 	s.fake.join("n2/bb", true, time.Millisecond)
 	s.fake.join("n3/cc", true, time.Millisecond)
@@ -77,6 +78,9 @@ func tellClusterLowSpace(s *telling) {
 		st.Vitals.DiskNeeded = 600 << 20
 		if strings.HasPrefix(addr, "n2") {
 			st.Vitals.DiskFree = 200 << 20
+		}
+		if strings.HasPrefix(addr, "n3") {
+			st.Vitals.DiskFree, st.Vitals.DiskTotal = 0, 0
 		}
 	}
 	s.forms("cluster", "status")
