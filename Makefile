@@ -7,6 +7,8 @@ SHELL     := bash
 
 TESTFLAGS ?=
 TIMEOUT   ?= 20m
+# Packages tested at once: most of them wait for clusters half of their time.
+PACKAGES  ?= 3
 FUZZTIME  ?= 20s
 JOBS      ?= 1
 TARGET    ?= .
@@ -89,7 +91,7 @@ failover: build ## kill the leader twenty times under load, and measure the gaps
 .PHONY: test
 test: lint ## lint, then all tests under the race detector, those of the adapters, bench and java/ included
 	@! command -v mvn >/dev/null || $(MAKE) --no-print-directory jar # for interop, which skips without Maven
-	@go test -race -timeout $(TIMEOUT) $(TESTFLAGS) ./...
+	@go test -race -p $(PACKAGES) -timeout $(TIMEOUT) $(TESTFLAGS) ./...
 	@$(MAKE) --no-print-directory test-adapters
 	@$(MAKE) --no-print-directory test-bench
 	@$(MAKE) --no-print-directory test-java

@@ -129,6 +129,9 @@ func (x *round) faults(began time.Time) error {
 			continue
 		}
 		f := x.deck.draw()
+		if !time.Now().Before(until) && x.report.Faults[f].Seen >= x.config.Times {
+			continue // what is left of the time is for the others
+		}
 		var second *int
 		if x.r.IntN(4) == 0 && !x.config.Faults[f].Alone {
 			if n := x.deck.draw(); n != f && !x.config.Faults[n].Alone {

@@ -42,5 +42,10 @@ func paused(a arena.Arena, r *rand.Rand, name string, effect func(context.Contex
 	if effort.Soak() && r.IntN(6) == 0 {
 		lasts = time.Minute
 	}
-	return &Wound{On: name, Lasts: lasts, Effect: effect, Heal: func(context.Context) error { return a.Resume(name) }}, nil
+	return &Wound{On: name, Lasts: lasts, Effect: effect, Heal: func(context.Context) error {
+		if !a.Running(name) { // killed by another fault
+			return nil
+		}
+		return a.Resume(name)
+	}}, nil
 }
