@@ -32,7 +32,10 @@ type contents struct {
 	entries *ledger
 	// snapshot is the index of the newest snapshot that was put in place.
 	snapshot uint64
-	vote     Vote
+	// summed is the index from which on every entry has a sum; 0 in what an
+	// earlier build made.
+	summed uint64
+	vote   Vote
 	// segments is what a look at them has found; nil for LogBoltDB.
 	segments *walScan
 	conf     map[string][]byte
@@ -123,6 +126,9 @@ func walkLog(db *bbolt.DB, path string, size int64) (*contents, error) {
 // readValues reads the values that have sums.
 func (c *contents) readValues() (err error) {
 	if c.snapshot, err = c.number(keySnapshotIndex); err != nil {
+		return err
+	}
+	if c.summed, err = c.number(keySummedFrom); err != nil {
 		return err
 	}
 	if c.vote.CurrentTerm, err = c.number(keyCurrentTerm); err != nil {

@@ -21,12 +21,12 @@ func FuzzStoredEntry(f *testing.F) {
 	f.Add(uint64(1), uint64(1), []byte{}, uint8(7))
 	f.Fuzz(func(t *testing.T, index, term uint64, data []byte, change uint8) {
 		var e raft.Log
-		if err := decodeEntry(index, data, &e); err == nil && e.Index != index {
+		if err := decodeEntry(index, data, &e, 1); err == nil && e.Index != index {
 			t.Fatalf("entry %d was read in the place of %d", e.Index, index)
 		}
 		own := summed([]*raft.Log{{Index: index, Term: term, Data: data, Extensions: []byte("ext")}})[0]
 		own.Data = bytes.Clone(own.Data)
-		switch change % 6 {
+		switch change % 7 {
 		case 0:
 			own.Term++
 		case 1:
@@ -39,8 +39,10 @@ func FuzzStoredEntry(f *testing.F) {
 			own.Data = append(own.Data, change)
 		case 5:
 			own.Extensions = own.Extensions[:1+int(change)%(len(own.Extensions)-1)]
+		case 6:
+			own.Extensions = nil
 		}
-		if err := checkEntry(index, own); err == nil {
+		if err := checkEntry(index, own, 1); err == nil {
 			t.Fatalf("a changed entry was taken: %+v", own)
 		}
 	})

@@ -20,6 +20,8 @@ type log struct {
 	ledger *ledger
 	tail   *tail
 	sliced bool // Unsafe.SlicedSuffix
+	// summed is the index from which on every entry has a sum.
+	summed uint64
 	// segment is the size of LogWAL's segments; 0 for LogBoltDB.
 	segment int
 }
@@ -69,7 +71,7 @@ func (l *log) GetLog(index uint64, out *raft.Log) error {
 		case err != nil:
 			return err
 		}
-		return checkEntry(index, out)
+		return checkEntry(index, out, l.summed)
 	})
 	if err == nil && missing {
 		return raft.ErrLogNotFound

@@ -177,11 +177,12 @@ func create(cfg Config, left *marker) (*Store, error) {
 			return nil, openFailure(cfg, err)
 		}
 	}
-	db, err := openLog(cfg, m)
+	c := &contents{entries: &ledger{}}
+	db, err := openLog(cfg, m, c)
 	if err != nil {
 		return nil, err
 	}
-	s, err := assemble(cfg, db, &contents{entries: &ledger{}})
+	s, err := assemble(cfg, db, c)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +214,7 @@ func reopen(cfg Config, m marker) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := openLog(cfg, m)
+	db, err := openLog(cfg, m, c)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +258,7 @@ func (s *Store) abort() error {
 // is rewritten by every append and grows with each compaction. A write that
 // fails makes the library walk the tree again, or panic: the guard holds both,
 // and lets nothing be written after it.
-func openLog(cfg Config, m marker) (*raftboltdb.BoltStore, error) {
+func openLog(cfg Config, m marker, c *contents) (*raftboltdb.BoltStore, error) {
 	var db *raftboltdb.BoltStore
 	err := protected(logPath(cfg.Dir), func() (err error) {
 		db, err = raftboltdb.New(raftboltdb.Options{
@@ -270,7 +271,10 @@ func openLog(cfg Config, m marker) (*raftboltdb.BoltStore, error) {
 		if err != nil {
 			return openFailure(cfg, err)
 		}
-		if err := db.Set([]byte(keyStore), []byte(m.Store)); err != nil {
+		if err = db.Set([]byte(keyStore), []byte(m.Store)); err == nil {
+			err = demandSums(db, c)
+		}
+		if err != nil {
 			return errors.Join(openFailure(cfg, err), db.Close())
 		}
 		return nil

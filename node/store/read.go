@@ -43,7 +43,7 @@ func eachEntry(dir string, c *contents, fn func(*raft.Log) error) error {
 	}
 	for _, piece := range c.entries.list() {
 		for i := piece[0]; i <= piece[1]; i++ {
-			if err = readEntry(db, dir, i, fn); err != nil {
+			if err = readEntry(db, dir, i, c.summed, fn); err != nil {
 				return errors.Join(err, db.Close())
 			}
 		}
@@ -59,7 +59,7 @@ func readSegments(dir string, c *contents, fn func(*raft.Log) error) error {
 	again := &contents{entries: &ledger{}, conf: c.conf}
 	_, err := scanWAL(dir, again, func(index uint64, payload []byte) error {
 		var entry raft.Log
-		if err := decodeEntry(index, payload, &entry); err != nil {
+		if err := decodeEntry(index, payload, &entry, c.summed); err != nil {
 			return damaged(walDir(dir), "entry %d: %v", index, err)
 		}
 		return fn(&entry)
@@ -67,11 +67,11 @@ func readSegments(dir string, c *contents, fn func(*raft.Log) error) error {
 	return err
 }
 
-func readEntry(db *raftboltdb.BoltStore, dir string, index uint64, fn func(*raft.Log) error) error {
+func readEntry(db *raftboltdb.BoltStore, dir string, index, summed uint64, fn func(*raft.Log) error) error {
 	var entry raft.Log
 	err := protected(logPath(dir), func() error { return db.GetLog(index, &entry) })
 	if err == nil {
-		err = checkEntry(index, &entry)
+		err = checkEntry(index, &entry, summed)
 	}
 	if err != nil {
 		return damaged(logPath(dir), "entry %d: %v", index, err)

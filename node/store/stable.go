@@ -21,6 +21,8 @@ const (
 	keyVote          = "TidemarkVote"
 	keyStore         = "TidemarkStore"
 	keySnapshotIndex = "TidemarkSnapshotIndex"
+	// keySummedFrom holds the index from which on every entry has a sum.
+	keySummedFrom = "TidemarkSummedFrom"
 )
 
 // The first byte of a vote record; 8 bytes of term, big-endian, the candidate's
@@ -69,7 +71,7 @@ func (v *stable) Set(key, val []byte) error {
 
 // SetUint64 implements raft.StableStore.
 func (v *stable) SetUint64(key []byte, val uint64) error {
-	encoded := sumValue(string(key), binary.BigEndian.AppendUint64(nil, val))
+	encoded := encodeNumber(string(key), val)
 	switch {
 	case string(key) == keyCurrentTerm:
 		return v.setTerm(val, encoded)
@@ -162,6 +164,10 @@ func (v *stable) get(key string) (val []byte, err error) {
 		return nil, raftboltdb.ErrKeyNotFound
 	}
 	return val, nil
+}
+
+func encodeNumber(key string, val uint64) []byte {
+	return sumValue(key, binary.BigEndian.AppendUint64(nil, val))
 }
 
 // decodeNumber returns a number of log.db, which has a sum unless an earlier

@@ -41,7 +41,7 @@ func assemble(cfg Config, db *raftboltdb.BoltStore, c *contents) (*Store, error)
 		db: db, guard: s.guard, split: cfg.Unsafe.SplitVote, hold: cfg.HangAfter, closed: s.closed,
 	}
 	s.log = &log{
-		db: db, guard: s.guard, ledger: c.entries, sliced: cfg.Unsafe.SlicedSuffix,
+		db: db, guard: s.guard, ledger: c.entries, sliced: cfg.Unsafe.SlicedSuffix, summed: c.summed,
 		tail: newTail(cfg.CacheEntries, cfg.CacheBytes),
 	}
 	s.snaps = &snapshots{

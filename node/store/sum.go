@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 
 	"github.com/hashicorp/raft"
+	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 
 	"github.com/tidemark-mq/tidemark/offset"
 )
@@ -28,14 +29,16 @@ func summed(entries []*raft.Log) []*raft.Log {
 }
 
 // checkEntry compares an entry as it was stored at index with its sum, and takes
-// the sum away. An entry that an earlier build has stored has none. Its error
-// wraps offset.ErrDamaged.
-func checkEntry(index uint64, e *raft.Log) error {
+// the sum away. An entry that an earlier build has stored has none, which is below
+// index from; 0: any may be. Its error wraps offset.ErrDamaged.
+func checkEntry(index uint64, e *raft.Log, from uint64) error {
 	if e.Index != index {
 		return offset.Errorf(offset.ErrDamaged, "entry %d is in the place of entry %d", e.Index, index)
 	}
 	n := len(e.Extensions) - sumBytes
 	switch {
+	case len(e.Extensions) == 0 && from > 0 && index >= from:
+		return offset.Errorf(offset.ErrDamaged, "entry %d has no sum, and was written with one", index)
 	case len(e.Extensions) == 0:
 		return nil
 	case n < 0:
@@ -49,6 +52,24 @@ func checkEntry(index uint64, e *raft.Log) error {
 		return offset.Errorf(offset.ErrDamaged, "entry %d has the sum %08x, and %08x was written", index, got, want)
 	}
 	return nil
+}
+
+// demandSums notes in log.db from which entry on all must have a sum, once: from
+// the next. A changed bit in the name of the field that holds it would else pass
+// for an entry of an earlier build, with whatever else has changed in it. Such a
+// build, which would go on without sums, can't read a term that has one.
+func demandSums(db *raftboltdb.BoltStore, c *contents) error {
+	if c.summed > 0 {
+		return nil
+	}
+	if c.vote.CurrentTerm > 0 {
+		if err := db.Set([]byte(keyCurrentTerm), encodeNumber(keyCurrentTerm, c.vote.CurrentTerm)); err != nil {
+			return err
+		}
+	}
+	_, last := c.entries.bounds()
+	c.summed = last + 1
+	return db.Set([]byte(keySummedFrom), encodeNumber(keySummedFrom, c.summed))
 }
 
 func entrySum(e *raft.Log) uint32 {

@@ -191,11 +191,11 @@ func (s *segment) blank(path string) error {
 	return nil
 }
 
-// decodeEntry decodes an entry as the library encodes it.
-func decodeEntry(index uint64, payload []byte, out *raft.Log) error {
+// decodeEntry decodes an entry as the library encodes it, and checks it.
+func decodeEntry(index uint64, payload []byte, out *raft.Log, summed uint64) error {
 	*out = raft.Log{}
 	if err := (&wal.BinaryCodec{}).Decode(payload, out); err != nil {
 		return err
 	}
-	return checkEntry(index, out)
+	return checkEntry(index, out, summed)
 }
