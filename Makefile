@@ -89,9 +89,10 @@ failover: build ## kill the leader twenty times under load, and measure the gaps
 	@$(cluster) cluster-test/failover.sh
 
 .PHONY: test
-test: lint ## lint, then all tests under the race detector, those of the adapters, bench and java/ included
+test: lint ## lint, then all tests under the race detector, those of tools, the adapters, bench and java/ included
 	@! command -v mvn >/dev/null || $(MAKE) --no-print-directory jar # for interop, which skips without Maven
 	@go test -race -p $(PACKAGES) -timeout $(TIMEOUT) $(TESTFLAGS) ./...
+	@go -C tools test $(TESTFLAGS) ./...
 	@$(MAKE) --no-print-directory test-adapters
 	@$(MAKE) --no-print-directory test-bench
 	@$(MAKE) --no-print-directory test-java
