@@ -2,8 +2,11 @@ package franzgo_test
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -76,6 +79,10 @@ func killed(t *testing.T, s *stand) {
 	child := exec.CommandContext(t.Context(), os.Args[0])
 	child.Env = append(os.Environ(), childEnv+"="+strings.Join([]string{s.kafka.Addr, strings.Join(s.tide.Endpoints(), ","), "killed", "killed"}, " "))
 	child.Stderr = os.Stderr
+	in, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	out, err := child.StdoutPipe()
 	if err == nil {
 		err = child.Start()
@@ -83,9 +90,14 @@ func killed(t *testing.T, s *stand) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	most := 120 + rand.IntN(14) // two rounds of persists, so that it dies anywhere in one
+	t.Logf("killed after %d", most)
+	if _, err := io.WriteString(in, strings.Repeat("\n", most)); err != nil {
+		t.Fatal(err)
+	}
 	done, acknowledged := map[int32]int64{}, map[int32]int64{}
 	lines := bufio.NewScanner(out)
-	for count := 0; count < 120 && lines.Scan(); {
+	for count := 0; count < most && lines.Scan(); {
 		var p int32
 		var o int64
 		if lines.Text() == "persisted" {
@@ -238,21 +250,47 @@ func produceOne(t *testing.T, s *stand, topic string, partitions int32) bool {
 
 func drained(t *testing.T, s *stand) {
 	s.topic(t, "drained", 1, 10)
-	cfg := franzgo.Config{Group: "drained", Topics: []string{"drained"}, Drain: patience}
-	a := s.consumer(t, cfg)
+	waits := heard{text: []byte("once what was polled is done"), once: make(chan struct{}, 1)}
+	a := s.consumer(t, franzgo.Config{Group: "drained", Topics: []string{"drained"}, Drain: patience, Logger: slog.New(slog.NewTextHandler(waits, nil))})
 	records := poll(t, a, 10)
 	left := make(chan error, 1)
 	go func() { left <- a.Client().LeaveGroupContext(within(t)) }() // a revoke of all
-	for _, r := range records {
-		time.Sleep(10 * time.Millisecond) // consuming goes on meanwhile
+	select {
+	case <-waits.once:
+	case err := <-left:
+		t.Fatalf("the group was left, with records that are not done: %v", err)
+	case <-within(t).Done():
+		t.Fatal("nothing was revoked")
+	}
+	for _, r := range records[:9] { // consuming goes on meanwhile
 		r.Done()
 	}
+	if len(left) > 0 {
+		t.Error("the revoke did not wait for the last record")
+	}
+	records[9].Done()
 	if err := <-left; err != nil {
 		t.Fatal(err)
 	}
 	if got := s.tide.Offsets("drained")[queue("drained", 0)]; got != 10 {
 		t.Errorf("%d is stored once the group is left, want 10", got)
 	}
+}
+
+// heard is a log that tells of a line with a text in it.
+type heard struct {
+	text []byte
+	once chan struct{}
+}
+
+func (h heard) Write(line []byte) (int, error) {
+	if bytes.Contains(line, h.text) {
+		select {
+		case h.once <- struct{}{}:
+		default:
+		}
+	}
+	return len(line), nil
 }
 
 // A member that Kafka throws out loses its partitions at once; what is done by

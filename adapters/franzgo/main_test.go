@@ -1,7 +1,9 @@
 package franzgo_test
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -16,7 +18,8 @@ import (
 )
 
 // childEnv has the test binary be a consumer, which the test kills: the
-// addresses of Kafka and Tidemark, group and topic.
+// addresses of Kafka and Tidemark, group and topic. For each line of its input
+// it consumes one record.
 const childEnv = "FRANZGO_CONSUME"
 
 func TestMain(m *testing.M) {
@@ -44,12 +47,16 @@ func consumeUntilKilled(args []string) error {
 	if err != nil {
 		return err
 	}
+	in := bufio.NewScanner(os.Stdin)
 	for n := 1; ; {
 		records, err := c.Poll(context.Background())
 		if err != nil {
 			return err
 		}
 		for _, r := range records {
+			if !in.Scan() {
+				return errors.New("the test has ended")
+			}
 			r.Done()
 			fmt.Printf("done %d %d\n", r.Partition, r.Offset)
 			if n++; n%7 == 0 {
@@ -58,7 +65,6 @@ func consumeUntilKilled(args []string) error {
 				}
 				fmt.Println("persisted")
 			}
-			time.Sleep(5 * time.Millisecond) // what consuming takes: the test kills it half way
 		}
 	}
 }

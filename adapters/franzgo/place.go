@@ -181,6 +181,13 @@ func (c *Consumer) drain(ctx context.Context, list []*part) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
+	polled := 0
+	for _, p := range list {
+		polled += p.queue.State().Messages
+	}
+	if polled > 0 {
+		c.log.Info("partitions go to another consumer once what was polled is done", "partitions", len(list), "records", polled, "wait", wait)
+	}
 	for _, p := range list {
 		for p.queue.State().Messages > 0 {
 			select {
