@@ -1,12 +1,13 @@
 package rocketmqgo_test
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/apache/rocketmq-client-go/v2/consumer"
 	"github.com/apache/rocketmq-client-go/v2/rlog"
@@ -16,7 +17,8 @@ import (
 )
 
 // childEnv has the test binary be a consumer, which the test kills: the
-// addresses of the name server and Tidemark, group and topic.
+// addresses of the name server and Tidemark, group and topic. For each line of
+// its input it consumes one message.
 const childEnv = "ROCKETMQGO_CONSUME"
 
 func TestMain(m *testing.M) {
@@ -45,10 +47,14 @@ func consumeUntilKilled(args []string) error {
 	if err == nil {
 		err = c.Start()
 	}
+	in := bufio.NewScanner(os.Stdin)
 	for n := 1; err == nil; {
 		var list []rocketmqgo.Message
 		list, err = c.Poll(context.Background())
 		for _, m := range list {
+			if !in.Scan() {
+				return errors.New("the test has ended")
+			}
 			m.Done()
 			fmt.Printf("done %d %d\n", m.Queue.QueueId, m.QueueOffset)
 			if n++; n%7 == 0 {
@@ -57,7 +63,6 @@ func consumeUntilKilled(args []string) error {
 				}
 				fmt.Println("persisted")
 			}
-			time.Sleep(5 * time.Millisecond) // what consuming takes: the test kills it half way
 		}
 	}
 	return err

@@ -9,6 +9,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -71,6 +72,10 @@ func killed(t *testing.T, s *stand) {
 	child := exec.CommandContext(t.Context(), os.Args[0])
 	child.Env = append(os.Environ(), childEnv+"="+strings.Join([]string{s.names.Addr, strings.Join(s.tide.Endpoints(), ","), "killed", "killed"}, " "))
 	child.Stderr = os.Stderr
+	in, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	out, err := child.StdoutPipe()
 	if err == nil {
 		err = child.Start()
@@ -78,9 +83,14 @@ func killed(t *testing.T, s *stand) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	most := 100 + rand.IntN(14) // two rounds of persists, so that it dies anywhere in one
+	t.Logf("killed after %d", most)
+	if _, err := io.WriteString(in, strings.Repeat("\n", most)); err != nil {
+		t.Fatal(err)
+	}
 	done, acknowledged := map[int]int64{}, map[int]int64{}
 	lines := bufio.NewScanner(out)
-	for count := 0; count < 100 && lines.Scan(); {
+	for count := 0; count < most && lines.Scan(); {
 		var q int
 		var o int64
 		if lines.Text() == "persisted" {
