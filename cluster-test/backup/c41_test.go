@@ -98,31 +98,43 @@ func open(t *testing.T, c *local.Cluster, group string, told *atomic.Int64, opts
 }
 
 // audited demands the one line that says what a restore put in place: who, when,
-// of which backup, how many offsets came, were there, and moved back.
+// of which backup, how many offsets came, were there, and moved back. A node writes
+// it in its own time.
 func audited(t *testing.T, path, id string) {
+	t.Helper()
+	var list []auditLine
+	ask.Until(t, path+" says that backup "+id+" was put in place", func() bool {
+		list = putInPlace(t, path, id)
+		return len(list) > 0
+	})
+	if l := list[0]; len(list) > 1 || l.Principal == "" || l.From == "" || l.Time == "" || l.Result != "ok" || l.Total != 4 || l.Replaced != 4 || l.Lowered != 1 {
+		t.Errorf("%s says %+v", path, list)
+	}
+}
+
+type auditLine struct {
+	What, Detail, Principal, From, Time, Result string
+	Total, Replaced, Lowered                    uint64
+}
+
+// putInPlace are the lines of an audit log that say that a backup was put in place.
+func putInPlace(t *testing.T, path, id string) (list []auditLine) {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := 0
 	for line := range strings.Lines(string(data)) {
-		var l struct {
-			What, Detail, Principal, From, Time, Result string
-			Total, Replaced, Lowered                    uint64
+		if !strings.HasSuffix(line, "\n") {
+			break // it is being written
 		}
+		var l auditLine
 		if err := json.Unmarshal([]byte(line), &l); err != nil {
 			t.Fatalf("%s: %v: %s", path, err, line)
 		}
-		if l.What != "import" || !strings.Contains(l.Detail, id) || l.Replaced == 0 {
-			continue
-		}
-		found++
-		if l.Principal == "" || l.From == "" || l.Time == "" || l.Result != "ok" || l.Total != 4 || l.Replaced != 4 || l.Lowered != 1 {
-			t.Errorf("%s says %s", path, line)
+		if l.What == "import" && strings.Contains(l.Detail, id) && l.Replaced > 0 {
+			list = append(list, l)
 		}
 	}
-	if found != 1 {
-		t.Errorf("%d lines in %s say that backup %s was put in place, want 1\n%s", found, path, id, data)
-	}
+	return list
 }

@@ -187,6 +187,7 @@ func began(t *testing.T, load *consumers, saved *backup.Backup, restores int64) 
 	t.Helper()
 	for _, x := range load.list {
 		want := ask.Value(saved.Root.Get(x.key))
+		ask.Until(t, x.key.Group+" is told", func() bool { return x.told.Load() >= x.fences.Load() })
 		if n := x.fences.Load(); n < 1 || n > restores || x.told.Load() != n || x.began.Load() != want {
 			t.Errorf("%s was fenced %d times, told %d times, and began at %d; the backup has %d", x.key, x.fences.Load(), x.told.Load(), x.began.Load(), want)
 		}
