@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 
@@ -54,16 +53,9 @@ func (c *comparison) say(format string, args ...any) {
 
 func compare(ctx context.Context, f flags) (err error) {
 	c := &comparison{run: filepath.Join(f.Out, "run")}
-	if len(f.Systems) == 0 {
-		f.Systems = sizes[f.Size].systems
+	if f.Systems, err = c.chosen(f); err != nil {
+		return err
 	}
-	f.Systems = slices.DeleteFunc(slices.Clone(f.Systems), func(name string) bool {
-		lacking := systems.All[name].Lacking()
-		if lacking {
-			c.say("%s is not installed: the table lacks %s", systems.All[name].Server, systems.All[name].Title)
-		}
-		return lacking
-	})
 	c.say("building; the first time this takes some minutes")
 	subjects, err := subjectsOf(ctx, f)
 	if err != nil {
@@ -95,6 +87,29 @@ func compare(ctx context.Context, f flags) (err error) {
 		return err
 	}
 	return publish(dir, summarize(c.record))
+}
+
+// chosen are the systems that were asked for, or else those of the size that
+// can be measured here.
+func (c *comparison) chosen(f flags) (list []string, err error) {
+	asked := f.Systems
+	if len(asked) == 0 {
+		asked = sizes[f.Size].systems
+	}
+	for _, name := range asked {
+		kind, err := systems.KindOf(name)
+		switch {
+		case err != nil:
+			return nil, err
+		case !kind.Lacking():
+			list = append(list, name)
+		case len(f.Systems) > 0:
+			return nil, fmt.Errorf("%s is to be measured, and %s is not installed", name, kind.Server)
+		default:
+			c.say("%s is not installed: the table lacks %s", kind.Server, kind.Title)
+		}
+	}
+	return list, nil
 }
 
 // subjectsOf builds what is compared.

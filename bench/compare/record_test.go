@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tidemark-mq/tidemark/bench/results"
@@ -105,6 +106,23 @@ func TestRecordBeginsAnew(t *testing.T) {
 	other.Began = other.Began.AddDate(0, 0, 1)
 	if next, aside := open(t, dir, other); aside == "" || len(next.Results) != 0 {
 		t.Errorf("a whole one goes on with %d results (moved to %q)", len(next.Results), aside)
+	}
+}
+
+// Who asks for a system that there is not, or that is not installed, is told.
+func TestChosen(t *testing.T) {
+	t.Setenv("PATH", t.TempDir()) // nothing is installed
+	c := &comparison{}
+	if list, err := c.chosen(flags{Size: "full"}); err != nil || slices.Contains(list, "redis") || len(list) != len(sizes["full"].systems)-1 {
+		t.Errorf("without redis-server the full size has %q, %v", list, err)
+	}
+	if list, err := c.chosen(flags{Size: "full", Systems: []string{"etcd", "nats"}}); err != nil || !slices.Equal(list, []string{"etcd", "nats"}) {
+		t.Errorf("got %q, %v", list, err)
+	}
+	for name, want := range map[string]string{"mysql": "no system is called", "redis": "redis-server is not installed"} {
+		if _, err := c.chosen(flags{Size: "full", Systems: []string{"etcd", name}}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("asked for %s: %v", name, err)
+		}
 	}
 }
 
