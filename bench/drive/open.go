@@ -39,7 +39,7 @@ func open(ctx context.Context, load systems.Load, job results.Job, r *results.Re
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	if r.Failed = int(failed); last != nil {
+	if r.Failed += int(failed); last != nil { // beside those of the rate
 		r.Failure = last.Error()
 	}
 	took := l.Took.Take()

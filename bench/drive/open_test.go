@@ -23,6 +23,20 @@ func (p *pausing) Do(ctx context.Context, caller int) error {
 	return p.steady.Do(ctx, caller)
 }
 
+// A request that fails is counted, before the loop is open and after.
+func TestOpenLoopCountsFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		load := &steady{takes: 10 * time.Millisecond, fails: 7}
+		r := results.Result{Cell: results.Cell{Kind: results.Open, Work: systems.Work{Op: systems.Write, Callers: 4, Batch: 1}}}
+		if err := open(t.Context(), load, results.Job{Warm: time.Second, For: 4 * time.Second}, &r); err != nil {
+			t.Fatal(err)
+		}
+		if want := load.done / load.fails; r.Failed != want || r.Failure != errRefused.Error() {
+			t.Errorf("%d requests failed, the last with %q; want %d", r.Failed, r.Failure, want)
+		}
+	})
+}
+
 // A pause of a second shows in a tenth of what is asked for in ten seconds,
 // and not only in the one request that each caller has under way.
 func TestOpenLoopSeesAPause(t *testing.T) {
