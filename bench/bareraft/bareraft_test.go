@@ -6,11 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"path/filepath"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tidemark-mq/tidemark/internal/ports"
 )
 
 func TestFrames(t *testing.T) {
@@ -49,7 +50,7 @@ func TestNodes(t *testing.T) {
 		t.Run(store, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
-			addrs := addresses(t, 6)
+			addrs := addresses(t)
 			ends := map[string]func(){}
 			for i := range 3 {
 				ends[addrs[i]] = start(t, Config{Dir: filepath.Join(t.TempDir(), fmt.Sprint(i)), Store: store, Listen: addrs[i], Peer: addrs[3+i], Peers: addrs[3:]})
@@ -92,16 +93,12 @@ func putAll(ctx context.Context, t *testing.T, c *Client, callers int, value uin
 	all.Wait()
 }
 
-// addresses are free ones on this machine.
-func addresses(t *testing.T, n int) (list []string) {
+// addresses are six free ones on this machine, the test's own.
+func addresses(t *testing.T) (list []string) {
 	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		list = append(list, l.Addr().String())
+	port := ports.Free(t, 1, 2, 3, 4, 5)
+	for i := range 6 {
+		list = append(list, fmt.Sprintf("127.0.0.1:%d", port+i))
 	}
 	return list
 }
