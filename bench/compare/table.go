@@ -34,7 +34,7 @@ func publish(dir string, s Summary) error {
 func (s Summary) Markdown() string {
 	var b bytes.Buffer
 	p := s.Plan
-	fmt.Fprintf(&b, "%s UTC, %s. All processes of a system and its callers are on this machine and its disk, alone but for what else runs there (load average %s).\n",
+	fmt.Fprintf(&b, "%s UTC, %s. All processes of a system and its callers are on this machine and its disk, alone but for what else runs there (load average %s, the comparison's own load included).\n",
 		p.Began.Format("2006-01-02 15:04"), p.Machine, loads(s.Disks))
 	fmt.Fprintf(&b, "fdatasync of 4 KiB: %s.\n", disks(s.Disks))
 	fmt.Fprintf(&b, "%d rounds of %v a row in drawn order (seed %d); median, least and most. \"times\": how many times better %s is, the median of the rounds.\n\n",
