@@ -46,6 +46,7 @@ func TestLowSpaceIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.space(low, "0")
+		ask.Until(t, low+" writes that there is space", func() bool { return strings.Count(c.Log(low), saysEnough) >= round })
 		if log := c.Log(low); strings.Count(log, saysLow) != round || strings.Count(log, saysEnough) != round {
 			t.Errorf("in round %d the log says %d times that space is low, and %d times that it is not", round, strings.Count(log, saysLow), strings.Count(log, saysEnough))
 		}
