@@ -36,6 +36,7 @@ func (e *etcd) Batches() []Work {
 	return []Work{
 		{Op: Write, Callers: 16, Batch: 128}, {Op: Write, Callers: 64, Batch: 128},
 		{Op: Write, Callers: 16, Batch: 256}, {Op: Write, Callers: 16, Batch: 512}, {Op: Write, Callers: 8, Batch: 1000},
+		{Op: Write, Callers: 4, Batch: maxTxnOps},
 	}
 }
 
@@ -97,17 +98,26 @@ func (e *etcd) Kill(ctx context.Context) (time.Time, error) {
 		return time.Time{}, err
 	}
 	defer c.Close()
+	if err := await(ctx, e.nodes[:], func(ctx context.Context) error { return e.find(ctx, c) }); err != nil {
+		return time.Time{}, err
+	}
+	return e.nodes[e.killed].kill()
+}
+
+// find looks for the server that leads, which is to be killed. While another
+// one is being elected there is none.
+func (e *etcd) find(ctx context.Context, c *clientv3.Client) error {
 	for i, port := range e.client {
 		s, err := c.Status(ctx, local(port))
 		if err != nil {
-			return time.Time{}, err
+			return err
 		}
 		if s.Leader == s.Header.MemberId {
 			e.killed = i
-			return e.nodes[i].kill()
+			return nil
 		}
 	}
-	return time.Time{}, errors.New("no server says that it leads")
+	return errors.New("no server says that it leads")
 }
 
 func (e *etcd) Revive(ctx context.Context) error {

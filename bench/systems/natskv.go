@@ -158,21 +158,29 @@ func (n *natsKV) connect(pending int) (*nats.Conn, jetstream.JetStream, error) {
 }
 
 func (n *natsKV) Kill(ctx context.Context) (time.Time, error) {
+	if err := await(ctx, n.nodes[:], n.find); err != nil {
+		return time.Time{}, err
+	}
+	return n.nodes[n.killed].kill()
+}
+
+// find looks for the server that leads the bucket, which is to be killed. While
+// another one is being elected there is none.
+func (n *natsKV) find(ctx context.Context) error {
 	nc, js, err := n.connect(1)
 	if err != nil {
-		return time.Time{}, err
+		return err
 	}
 	defer nc.Close()
 	s, err := js.Stream(ctx, stream)
 	if err != nil {
-		return time.Time{}, err
+		return err
 	}
 	leader := s.CachedInfo().Cluster.Leader
-	n.killed = slices.Index([]string{"n1", "n2", "n3"}, leader)
-	if n.killed < 0 {
-		return time.Time{}, fmt.Errorf("the bucket's leader is %q, which is no server", leader)
+	if n.killed = slices.Index([]string{"n1", "n2", "n3"}, leader); n.killed < 0 {
+		return fmt.Errorf("the bucket's leader is %q, which is no server", leader)
 	}
-	return n.nodes[n.killed].kill()
+	return nil
 }
 
 func (n *natsKV) Revive(ctx context.Context) error {
