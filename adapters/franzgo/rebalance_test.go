@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/tidemark-mq/tidemark/adapters/franzgo"
 	"github.com/tidemark-mq/tidemark/client"
 	"github.com/tidemark-mq/tidemark/offset"
