@@ -93,9 +93,7 @@ test: lint ## lint, then all tests under the race detector, those of tools, the 
 	@! command -v mvn >/dev/null || $(MAKE) --no-print-directory jar # for interop, which skips without Maven
 	@go test -race -p $(PACKAGES) -timeout $(TIMEOUT) $(TESTFLAGS) ./...
 	@go -C tools test $(TESTFLAGS) ./...
-	@$(MAKE) --no-print-directory test-adapters
-	@$(MAKE) --no-print-directory test-bench
-	@$(MAKE) --no-print-directory test-java
+	@$(MAKE) --no-print-directory --jobs 3 $(if $(filter output-sync,$(.FEATURES)),--output-sync) test-adapters test-bench test-java
 
 .PHONY: test-java
 test-java: build ## build java/ and run its tests against the nodes in bin/ (a JDK and Maven are needed)
