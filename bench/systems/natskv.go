@@ -167,20 +167,29 @@ func (n *natsKV) Kill(ctx context.Context) (time.Time, error) {
 // find looks for the server that leads the bucket, which is to be killed. While
 // another one is being elected there is none.
 func (n *natsKV) find(ctx context.Context) error {
-	nc, js, err := n.connect(1)
+	cluster, err := n.replicas(ctx)
 	if err != nil {
 		return err
 	}
-	defer nc.Close()
-	s, err := js.Stream(ctx, stream)
-	if err != nil {
-		return err
-	}
-	leader := s.CachedInfo().Cluster.Leader
+	leader := cluster.Leader
 	if n.killed = slices.Index([]string{"n1", "n2", "n3"}, leader); n.killed < 0 {
 		return fmt.Errorf("the bucket's leader is %q, which is no server", leader)
 	}
 	return nil
+}
+
+// replicas asks who leads the bucket and how far the others are.
+func (n *natsKV) replicas(ctx context.Context) (*jetstream.ClusterInfo, error) {
+	nc, js, err := n.connect(1)
+	if err != nil {
+		return nil, err
+	}
+	defer nc.Close()
+	s, err := js.Stream(ctx, stream)
+	if err != nil {
+		return nil, err
+	}
+	return s.CachedInfo().Cluster, nil
 }
 
 func (n *natsKV) Revive(ctx context.Context) error {
@@ -195,16 +204,11 @@ func (n *natsKV) Revive(ctx context.Context) error {
 
 // whole tells whether all replicas of the bucket have what its leader has.
 func (n *natsKV) whole(ctx context.Context) error {
-	nc, js, err := n.connect(1)
+	cluster, err := n.replicas(ctx)
 	if err != nil {
 		return err
 	}
-	defer nc.Close()
-	s, err := js.Stream(ctx, stream)
-	if err != nil {
-		return err
-	}
-	for _, r := range s.CachedInfo().Cluster.Replicas {
+	for _, r := range cluster.Replicas {
 		// What is written meanwhile is always a little ahead of the others.
 		if r.Offline || !r.Current && r.Lag > 1000 {
 			return errors.New("the replica " + r.Name + " has not caught up")
