@@ -28,7 +28,7 @@ var brokerMistakes = []struct{ mistake, proof string }{
 func TestBrokerMistakes(t *testing.T) {
 	jar := os.Getenv("TIDEMARK_MUTANT_JAR")
 	if jar == "" {
-		t.Skip("needs a jar with mistakes in it: make mutants-broker")
+		t.Skip("run by make mutants-broker, which builds the jar with the mistakes")
 	}
 	for _, m := range brokerMistakes {
 		t.Run(m.mistake, func(t *testing.T) {
