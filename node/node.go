@@ -345,7 +345,7 @@ func (n *Node) live(ctx context.Context, disk *store.Store) error {
 // bounded gives a context without a deadline the default one.
 func (n *Node) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
-		return context.WithCancel(ctx)
+		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, n.config.Timeout)
 }

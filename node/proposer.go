@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 	"time"
 
@@ -65,10 +64,8 @@ type flight struct {
 	parts  []*proposal
 }
 
-// proposer turns waiting requests into entries. Two goroutines: run collects,
-// seals and hands to raft; resolve takes the answers in order. While fewer
-// than window entries are in flight nothing waits; else what comes meanwhile
-// travels together. There is no timer: the entry in flight is the delay.
+// proposer turns waiting requests into entries. Two goroutines: run gathers
+// (gather.go), seals and hands to raft; resolve takes the answers in order.
 type proposer struct {
 	config  *Config
 	cluster offset.ClusterID
@@ -87,9 +84,10 @@ type proposer struct {
 	flights chan *flight
 	// end is closed when nothing waits for raft any longer.
 	end chan struct{}
-	// flying counts the flights; landed, one slot, tells that one came back.
-	flying atomic.Int64
-	landed chan struct{}
+	// flying counts the requests in flight. landed and fewer, of one slot each,
+	// tell stop and run that an entry came back.
+	flying        atomic.Int64
+	landed, fewer chan struct{}
 
 	// Of run alone:
 	builder *entry.Builder
@@ -115,6 +113,7 @@ func newProposer(c *Config, cluster offset.ClusterID, state *machine, counts *co
 		flights: make(chan *flight, window),
 		end:     make(chan struct{}),
 		landed:  make(chan struct{}, 1),
+		fewer:   make(chan struct{}, 1),
 	}
 	p.turn <- struct{}{}
 	for range window {
@@ -199,7 +198,7 @@ func (p *proposer) abandon(o *proposal) (outcome, error) {
 // run proposes until ctx is done.
 func (p *proposer) run(ctx context.Context) {
 	defer close(p.flights)
-	for p.collect(ctx) && p.acquire(ctx) {
+	for p.gather(ctx) && p.acquire(ctx) {
 		p.seal()
 		p.turn <- struct{}{}
 	}
@@ -217,94 +216,6 @@ func (p *proposer) acquire(ctx context.Context) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// collect fills the builder: it waits for a first request, and goes on until
-// the entry is full, or nothing waits and an entry may be proposed. It takes
-// one token of the window. False means that ctx is done.
-func (p *proposer) collect(ctx context.Context) bool {
-	p.open()
-	for len(p.parts) == 0 {
-		if p.carry != nil {
-			o := p.carry
-			p.carry = nil
-			p.add(o)
-			continue
-		}
-		select {
-		case o := <-p.in:
-			p.take(o)
-		case <-ctx.Done():
-			return false
-		}
-	}
-	for !p.full() {
-		select {
-		case o := <-p.in:
-			p.take(o)
-			continue
-		default:
-		}
-		select {
-		case o := <-p.in:
-			p.take(o)
-		case <-p.window:
-			return true
-		case <-ctx.Done():
-			return false
-		}
-	}
-	select {
-	case <-p.window:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// open begins an entry at the level that the state has.
-func (p *proposer) open() {
-	p.parts = nil
-	level := max(p.machine.Root().Level(), 1)
-	if p.builder == nil || level != p.level {
-		p.builder, p.level = entry.NewBuilder(p.cluster, level), level
-		return
-	}
-	p.builder.Reset()
-}
-
-// take makes a waiting request this goroutine's, unless its caller dropped it.
-func (p *proposer) take(o *proposal) {
-	p.waitingBytes.Add(-int64(o.size))
-	if !o.state.CompareAndSwap(waiting, taken) {
-		return
-	}
-	if o.asked != nil {
-		if err := p.quota.admit(o.asked); err != nil {
-			o.tell(outcome{err: err})
-			return
-		}
-	}
-	p.add(o)
-}
-
-// add joins a request to the entry; what does not fit is carried to the next.
-func (p *proposer) add(o *proposal) {
-	err := p.builder.Add(&o.request)
-	switch {
-	case err == nil:
-		p.parts = append(p.parts, o)
-	case errors.Is(err, offset.ErrBusy) && len(p.parts) > 0:
-		p.carry = o
-	default:
-		o.tell(outcome{err: err})
-	}
-}
-
-// full reports whether the entry is to be sealed as it is.
-func (p *proposer) full() bool {
-	return p.carry != nil || p.builder.Len() >= p.config.SealBytes ||
-		len(p.parts) > 0 && p.parts[len(p.parts)-1].request.Alone()
 }
 
 // seal proposes the entry. It holds the turn and a token of the window, which
@@ -327,7 +238,7 @@ func (p *proposer) seal() {
 	if planted.Is(planted.EarlyAck) {
 		p.acknowledge(parts)
 	}
-	p.flying.Add(1)
+	p.flying.Add(int64(len(parts)))
 	p.flights <- &flight{future: p.apply(data), parts: parts}
 	p.parts = nil
 }
@@ -347,12 +258,18 @@ func (p *proposer) resolve() {
 		began := time.Now()
 		p.answer(f, p.await(f))
 		p.counts.waited(time.Since(began))
-		p.flying.Add(-1)
-		select {
-		case p.landed <- struct{}{}:
-		default:
-		}
+		p.flying.Add(-int64(len(f.parts)))
 		p.window <- struct{}{}
+		note(p.landed)
+		note(p.fewer)
+	}
+}
+
+// note fills a slot, unless it is full.
+func note(slot chan<- struct{}) {
+	select {
+	case slot <- struct{}{}:
+	default:
 	}
 }
 

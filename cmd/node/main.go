@@ -14,6 +14,7 @@ import (
 )
 
 func main() {
+	raiseHeapFloor()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	os.Exit(program(os.Args[1:], os.Stdout, os.Stderr, signals))
