@@ -135,4 +135,3 @@ func (p *proposer) full() bool {
 	return p.carry != nil || p.builder.Len() >= p.config.SealBytes ||
 		len(p.parts) > 0 && p.parts[len(p.parts)-1].request.Alone()
 }
-

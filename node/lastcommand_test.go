@@ -23,7 +23,6 @@ func TestALeadersReadIsNotOlderThanAFollowers(t *testing.T) {
 	goOn := sync.OnceFunc(func() { close(release) })
 	c := incluster.Start(t, 3, func(m *incluster.Member) {
 		m.Config.Timers = node.SlowDisk() // nobody else shall be elected meanwhile
-		m.Config.InFlight = 16            // announcements may be under way too
 		m.Config.Unsafe.Digest = func(d offset.Digest) offset.Digest {
 			if who := held.Load(); who != nil && *who == m.Name {
 				close(entered)
@@ -37,6 +36,7 @@ func TestALeadersReadIsNotOlderThanAFollowers(t *testing.T) {
 	leader := c.Leader()
 	leader.MustCommit(k, 10)
 	c.WaitReady(c.Members...) // all have caught up
+	quiet(c)                  // what else were under way would keep the commit waiting
 	state, meta, err := leader.Fetch(t.Context(), k, offset.ReadAt{})
 	if err != nil {
 		t.Fatal(err)

@@ -79,7 +79,7 @@ func TestADiskThatFailsEndsTheMember(t *testing.T) {
 func TestAnApplyThatHangsEndsTheMember(t *testing.T) {
 	node.QuickGuard(t)
 	c := incluster.Start(t, 1)
-	quiet(c, c.Members[0])
+	quiet(c)
 	node.HangApply(c.Members[0].Node())
 	if err := c.Members[0].Wait(); node.ExitCode(err) != node.ExitHang {
 		t.Errorf("Run returned %v, exit code %d; want %d", err, node.ExitCode(err), node.ExitHang)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -350,7 +351,7 @@ func toldAtTheEnd(t *testing.T, blind bool) (told int) {
 	})
 	m := c.Members[0]
 	meta := m.MustCommit(incluster.Key("g", 0), 1)
-	quiet(c, m)
+	quiet(c)
 	before := metric(m, "proposed_entries_total")
 	holding.Store(true)
 	answers := make(chan error, 4)
@@ -384,13 +385,13 @@ func toldAtTheEnd(t *testing.T, blind bool) (told int) {
 	return told
 }
 
-// quiet waits until a lone member has announced itself, after which it proposes
-// nothing of its own.
-func quiet(c *incluster.Cluster, m *incluster.Member) {
+// quiet waits until all members have announced themselves, after which they
+// propose nothing of their own.
+func quiet(c *incluster.Cluster) {
 	c.TB.Helper()
-	c.Until(m.Name+" has announced itself", func() bool {
-		members := m.Status().Members
-		return len(members) == 1 && members[0].API != ""
+	c.Until("all have announced themselves", func() bool {
+		members := c.Leader().Status().Members
+		return len(members) == len(c.Members) && !slices.ContainsFunc(members, func(m offset.MemberStatus) bool { return m.API == "" })
 	})
 }
 
