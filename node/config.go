@@ -186,6 +186,9 @@ type Checkpoints struct {
 type Unsafe struct {
 	// HeartbeatFastPath lets raft handle heartbeats beside its main loop.
 	HeartbeatFastPath bool
+	// HeartbeatsWait has heartbeats wait for raft's main loop, however long that
+	// writes to the disk.
+	HeartbeatsWait bool
 	// LibraryVerify confirms reads by raft's VerifyLeader alone.
 	LibraryVerify bool
 	// RawTransfer hands leadership over as the library does: it neither stops

@@ -39,8 +39,12 @@ func raftConfig(c *Config, id string, notify chan<- bool, log hclog.Logger) *raf
 // heartbeats off the fast path, and notes what followers have acknowledged.
 type transport struct {
 	*raft.NetworkTransport
-	acks     *acks
-	fastPath bool
+	acks *acks
+	// fastPath and mainLoopOnly are those of Unsafe.
+	fastPath, mainLoopOnly bool
+	// asked is what other members ask, on the way to raft's main loop.
+	asked    chan raft.RPC
+	carrying sync.WaitGroup
 	// pipelines are those that are open now.
 	pipelines pipelines
 	// raft is set once it runs.
@@ -61,7 +65,12 @@ func newTransport(c *Config, stream raft.StreamLayer, acks *acks, log hclog.Logg
 		Logger:          log,
 	})
 	inner.TimeoutScale = 16 << 20
-	return &transport{NetworkTransport: inner, acks: acks, fastPath: c.Unsafe.HeartbeatFastPath, end: make(chan struct{})}
+	t := &transport{
+		NetworkTransport: inner, acks: acks, fastPath: c.Unsafe.HeartbeatFastPath, mainLoopOnly: c.Unsafe.HeartbeatsWait,
+		asked: make(chan raft.RPC), end: make(chan struct{}),
+	}
+	t.carrying.Go(t.carry)
+	return t
 }
 
 // rpcTimeout bounds one call to a peer, and so how long a link that swallows
@@ -84,12 +93,15 @@ func splitPeerAddress(s raft.ServerAddress) (id, addr string) {
 	return string(s[:i]), string(s[i+1:])
 }
 
-// SetHeartbeatHandler does nothing: on the fast path a heartbeat of a newer
-// term changes the term beside the main loop, which then stores what waits
-// under a term that this member never won.
+// SetHeartbeatHandler leaves raft's handler out: on that fast path a heartbeat
+// of a newer term changes the term beside the main loop, which then stores what
+// waits under a term that this member never won. Ours changes nothing.
 func (t *transport) SetHeartbeatHandler(handler func(raft.RPC)) {
-	if t.fastPath {
+	switch {
+	case t.fastPath:
 		t.NetworkTransport.SetHeartbeatHandler(handler)
+	case !t.mainLoopOnly:
+		t.NetworkTransport.SetHeartbeatHandler(t.heartbeat)
 	}
 }
 
@@ -160,6 +172,7 @@ func (t *transport) TimeoutNow(id raft.ServerID, target raft.ServerAddress, req 
 // Close ends the connections too, which the library leaves open.
 func (t *transport) Close() error {
 	t.close.Do(func() { close(t.end) })
+	t.carrying.Wait()
 	t.CloseStreams()
 	return t.NetworkTransport.Close()
 }

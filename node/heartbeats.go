@@ -1,0 +1,88 @@
+package node
+
+import (
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+const (
+	// mainLoopPause is how long a heartbeat waits for raft's main loop before it is
+	// answered beside it: less than the pause between two of them.
+	mainLoopPause = 10 * time.Millisecond
+	// mainLoopSilence is how long a main loop may have taken nothing from the
+	// leader before it is answered for no more: as long as a write may hang.
+	mainLoopSilence = 10 * time.Second
+)
+
+// Consumer gives raft's main loop what other members ask.
+func (t *transport) Consumer() <-chan raft.RPC { return t.asked }
+
+// carry takes what the library's connections have read to raft's main loop,
+// heartbeats apart, until Close.
+func (t *transport) carry() {
+	for {
+		select {
+		case rpc := <-t.NetworkTransport.Consumer():
+			select {
+			case t.asked <- rpc:
+			case <-t.end:
+				return
+			}
+		case <-t.end:
+			return
+		}
+	}
+}
+
+// heartbeat answers one heartbeat, on its connection's goroutine. raft's main
+// loop does it, if it comes to that. If it is busy with the disk, a heartbeat
+// that would change nothing there is answered for it, so that a follower whose
+// disk stalls is no silent one, and costs nobody the leadership.
+//
+// Nothing of raft's is changed here: not the term, not the vote, and not when
+// the leader was heard last, which the main loop notes when its write is done.
+func (t *transport) heartbeat(rpc raft.RPC) {
+	answer := make(chan raft.RPCResponse, 1)
+	ask, asked := raft.RPC{Command: rpc.Command, RespChan: answer}, t.asked
+	look := time.NewTicker(mainLoopPause)
+	defer look.Stop()
+	for {
+		select {
+		case asked <- ask:
+			asked = nil
+		case a := <-answer:
+			rpc.RespChan <- a
+			return
+		case <-look.C:
+			if resp, ok := t.unchanged(rpc.Command.(*raft.AppendEntriesRequest)); ok {
+				rpc.Respond(resp, nil)
+				return
+			}
+		case <-t.end:
+			rpc.Respond(nil, raft.ErrTransportShutdown)
+			return
+		}
+	}
+}
+
+// unchanged is what the main loop would answer a heartbeat that tells it
+// nothing new: of the term that this member is in, from the leader that it
+// follows. ok is false for any other, which only the main loop may answer; and
+// for all once that has been silent for too long.
+//
+// The answer says the truth at a moment after the heartbeat was sent: until then
+// this member has voted in no later term, since a vote is given only when the
+// term is raised. That is all that a read index, and a lease, rest on.
+func (t *transport) unchanged(req *raft.AppendEntriesRequest) (resp *raft.AppendEntriesResponse, ok bool) {
+	r := t.raft.Load()
+	if r == nil || time.Since(r.LastContact()) > mainLoopSilence {
+		return nil, false
+	}
+	_, leader := r.LeaderWithID()
+	if r.State() != raft.Follower || string(leader) != string(req.ID) || r.CurrentTerm() != req.Term {
+		return nil, false
+	}
+	header := raft.RPCHeader{ProtocolVersion: req.ProtocolVersion}
+	return &raft.AppendEntriesResponse{RPCHeader: header, Term: req.Term, LastLog: r.LastIndex(), Success: true}, true
+}
