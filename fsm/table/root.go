@@ -37,13 +37,14 @@ type view struct {
 	topics tree[*ident]
 	base   Stamp
 	queues uint64
-	// count is how many groups there are.
-	count int
-	sum   sum
+	// count is how many groups there are, places on how many brokers they are in
+	// all, pairs how many topics that makes.
+	count, places, pairs int
+	sum                  sum
 }
 
 func (s *space) view() view {
-	return view{s.parts, s.groups, s.topics, s.base, s.queues, len(s.live), s.sum}
+	return view{s.parts, s.groups, s.topics, s.base, s.queues, len(s.live), s.places, s.pairs, s.sum}
 }
 
 // part returns a group on a broker, nil if it has no key there.

@@ -19,6 +19,8 @@ type space struct {
 	// of groups.
 	queues uint64
 	sum    sum
+	// pairs and places count what topics and groups hold.
+	pairs, places int
 
 	// live finds the writer's present parts by group.
 	live map[string]*ref
@@ -81,7 +83,9 @@ func (s *space) create(group, topic, broker string) *part {
 func (s *space) attach(r *ref, p *part) {
 	r.put(p)
 	s.dirty = append(s.dirty, p)
-	s.groups.put(byGroup, s.gen, p.id, nil, gauge{})
+	if s.groups.put(byGroup, s.gen, p.id, nil, gauge{}) {
+		s.places++
+	}
 }
 
 // bury takes a part out of the table, with all that is still in it.
@@ -92,7 +96,9 @@ func (s *space) bury(p *part) {
 	s.sum = sub(s.sum, p.sum)
 	r := s.live[p.id.group]
 	r.remove(p)
-	s.groups.del(byGroup, s.gen, p.place(), gauge{})
+	if s.groups.del(byGroup, s.gen, p.place(), gauge{}) {
+		s.places--
+	}
 	if r.first == nil {
 		delete(s.live, p.id.group)
 	}
@@ -128,10 +134,14 @@ func (s *space) pair(group, topic, broker string) *ident {
 		default:
 			topic = strings.Clone(topic)
 		}
+		s.pairs++
 		return &ident{group, topic, broker}
 	})
 	if b := s.beside; b != nil {
-		b.topics.add(byTopic, b.gen, place{id, 0}, func(_, _ *ident) *ident { return id })
+		b.topics.add(byTopic, b.gen, place{id, 0}, func(_, _ *ident) *ident {
+			b.pairs++
+			return id
+		})
 		b.owed++
 	}
 	return id
@@ -150,7 +160,9 @@ func (s *space) stage(group string) *space {
 // it, or will be.
 func (s *space) unpair(id *ident) {
 	if !s.holds(id) && (s.expects == nil || !s.expects.holds(id)) {
-		s.topics.del(byTopic, s.gen, place{id, 0}, gauge{})
+		if s.topics.del(byTopic, s.gen, place{id, 0}, gauge{}) {
+			s.pairs--
+		}
 	}
 }
 

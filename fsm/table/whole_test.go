@@ -34,6 +34,19 @@ func (v *view) checkWhole(tb testing.TB) {
 	if total != v.sum || queues != v.queues {
 		tb.Fatalf("%d queues with sum %v, want %d with %v", v.queues, v.sum, queues, total)
 	}
+	if places, pairs := counted(&v.groups), counted(&v.topics); places != v.places || pairs != v.pairs {
+		tb.Fatalf("%d places and %d pairs are counted, want %d and %d", v.places, v.pairs, places, pairs)
+	}
+}
+
+// counted is how many items a tree holds.
+func counted(t *tree[*ident]) (n int) {
+	for c := t.all(sieve{}); ; c.next() {
+		if _, ok := c.item(); !ok {
+			return n
+		}
+		n++
+	}
 }
 
 func (p *part) checkWhole(tb testing.TB, v *view) {
