@@ -1,6 +1,7 @@
 package node
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,6 +33,9 @@ type ack struct {
 	match uint64
 	// heard is when it answered last.
 	heard time.Time
+	// held is when its acknowledgements of the newest entries came; nil before
+	// the first.
+	held *marks
 }
 
 func newAcks() *acks {
@@ -60,12 +64,15 @@ func (a *acks) answered(id raft.ServerID, sent time.Time, req *raft.AppendEntrie
 	k := a.heardLocked(id)
 	if resp.Success && resp.Term == req.Term && req.Term >= k.term {
 		if req.Term > k.term {
-			k.term, k.sent, k.match = req.Term, time.Time{}, 0
+			k.term, k.sent, k.match, k.held = req.Term, time.Time{}, 0, &marks{}
 		}
 		if sent.After(k.sent) {
 			k.sent = sent
 		}
-		k.match = max(k.match, matched(req))
+		if match := matched(req); match > k.match {
+			k.held.note(k.match+1, match, k.heard)
+			k.match = match
+		}
 		close(a.changed)
 		a.changed = make(chan struct{})
 	}
@@ -151,4 +158,31 @@ func (a *acks) majority(self raft.ServerID, servers []raft.Server, counts func(a
 		}
 	}
 	return for_ > voters/2, a.changed
+}
+
+// held tells when a quorum of the voters had the entry at index on their disks,
+// as this leader learned it; own is when it had it itself. False: a quorum has
+// not acknowledged it, or that is not remembered.
+func (a *acks) held(self raft.ServerID, servers []raft.Server, index uint64, own time.Time) (time.Time, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	voters, times := 0, []time.Time{}
+	for _, s := range servers {
+		if s.Suffrage != raft.Voter {
+			continue
+		}
+		voters++
+		if s.ID == self {
+			times = append(times, own)
+		} else if k := a.peers[s.ID]; k.held != nil {
+			if at, ok := k.held.of(index); ok {
+				times = append(times, at)
+			}
+		}
+	}
+	if len(times) <= voters/2 {
+		return time.Time{}, false
+	}
+	slices.SortFunc(times, time.Time.Compare)
+	return times[voters/2], true
 }

@@ -85,6 +85,14 @@ type Config struct {
 	// Version is the build's, for status.
 	Version string
 
+	// OnEntry is told what each log entry has cost that this member proposed as
+	// the leader, once its callers have their answers; OnWrite of each write of
+	// log, term and vote: how long it took, syncs included, and how many bytes of
+	// entries it carried. Each must return at once. OnEntry is called by one
+	// goroutine at a time, OnWrite by several. Nil: nobody is told.
+	OnEntry func(EntryCost)
+	OnWrite func(took time.Duration, bytes int)
+
 	// Unsafe takes remedies away, for tests that show what they are for.
 	Unsafe Unsafe
 }

@@ -18,8 +18,14 @@ type machine struct {
 	// longest and total are durations of Apply, bytes what was applied.
 	longest, total atomic.Int64
 	bytes          atomic.Int64
-	// taking is the longest that capturing a snapshot took.
-	taking atomic.Int64
+	// taking is the longest that capturing a snapshot took, restoring the longest
+	// that restoring one did.
+	taking, restoring atomic.Int64
+	// taken is when the newest entries were begun with, free when what came
+	// before them had ended.
+	taken, free marks
+	// ended is when the last call ended; for raft's FSM goroutine.
+	ended time.Time
 	// refused is why a snapshot was not restored, nil if none was refused.
 	refused atomic.Pointer[error]
 }
@@ -31,13 +37,12 @@ func (m *machine) Apply(l *raft.Log) any { return m.ApplyBatch([]*raft.Log{l})[0
 func (m *machine) ApplyBatch(logs []*raft.Log) []any {
 	began := time.Now()
 	m.busy.Store(began.UnixNano())
+	first, last := logs[0].Index, logs[len(logs)-1].Index
+	m.free.note(first, last, m.ended)
+	m.taken.note(first, last, began)
 	answers := m.FSM.ApplyBatch(logs)
 	m.busy.Store(0)
-	took := int64(time.Since(began))
-	m.total.Add(took)
-	if took > m.longest.Load() {
-		m.longest.Store(took) // raft's FSM goroutine is the only writer
-	}
+	m.total.Add(m.since(began, &m.longest))
 	n := 0
 	for _, l := range logs {
 		n += len(l.Data)
@@ -49,7 +54,9 @@ func (m *machine) ApplyBatch(logs []*raft.Log) []any {
 // Restore restores a snapshot, and remembers why not: raft tells its caller only
 // that it could not.
 func (m *machine) Restore(r io.ReadCloser) error {
+	began := time.Now()
 	err := m.FSM.Restore(r)
+	m.since(began, &m.restoring)
 	if err != nil {
 		m.refused.CompareAndSwap(nil, &err)
 	}
@@ -60,10 +67,19 @@ func (m *machine) Restore(r io.ReadCloser) error {
 func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
 	began := time.Now()
 	s, err := m.FSM.Snapshot()
-	if took := int64(time.Since(began)); took > m.taking.Load() {
-		m.taking.Store(took) // raft's FSM goroutine is the only writer
-	}
+	m.since(began, &m.taking)
 	return s, err
+}
+
+// since ends a call on raft's FSM goroutine, and returns how long it took, which
+// longest is raised to.
+func (m *machine) since(began time.Time, longest *atomic.Int64) (took int64) {
+	m.ended = time.Now()
+	took = int64(m.ended.Sub(began))
+	if took > longest.Load() {
+		longest.Store(took) // this goroutine is the only writer
+	}
+	return took
 }
 
 // replayRate is how many bytes of log a second this member applies, 0 while

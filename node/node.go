@@ -137,8 +137,16 @@ func (n *Node) openDisk() (*store.Store, error) {
 	id := n.identity.Load()
 	return store.Open(store.Config{
 		Dir: filepath.Join(n.config.Dir, raftFolder), Member: id.id(), MustExist: id.started(), LogStore: n.config.LogStore,
-		Logger: n.config.Logger.Named("store"), OnWrite: n.counts.wrote, Unsafe: n.config.Unsafe.Store,
+		Logger: n.config.Logger.Named("store"), OnWrite: n.wrote, Unsafe: n.config.Unsafe.Store,
 	})
+}
+
+// wrote is store.Config's OnWrite.
+func (n *Node) wrote(took time.Duration, bytes int) {
+	n.counts.wrote(took, bytes)
+	if n.config.OnWrite != nil {
+		n.config.OnWrite(took, bytes)
+	}
 }
 
 // withPort runs do while the peer port and the audit log work. The port ends

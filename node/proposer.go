@@ -30,6 +30,8 @@ type proposal struct {
 	asked *entry.Request
 	// size is what it takes of an entry, at most.
 	size int
+	// came is when it was taken in.
+	came time.Time
 	// state says who has it; see the constants.
 	state atomic.Uint32
 	done  chan outcome // one slot
@@ -62,6 +64,10 @@ type outcome struct {
 type flight struct {
 	future raft.ApplyFuture
 	parts  []*proposal
+	// proposed is when raft got it, bytes its size, beside how many entries were
+	// in flight then, itself included.
+	proposed      time.Time
+	bytes, beside int
 }
 
 // proposer turns waiting requests into entries. Two goroutines: run gathers
@@ -72,8 +78,11 @@ type proposer struct {
 	machine *machine
 	leads   func() bool
 	apply   func([]byte) raft.ApplyFuture
-	quota   *quota
-	watch   *transferWatch
+	// course tells when an applied entry passed the points on its way, if that is
+	// known; nil: never.
+	course func(index uint64) (course, bool)
+	quota  *quota
+	watch  *transferWatch
 
 	in           chan *proposal
 	waitingBytes atomic.Int64
@@ -163,6 +172,7 @@ func (p *proposer) stopped() <-chan struct{} {
 }
 
 func (p *proposer) enqueue(o *proposal) error {
+	o.came = time.Now()
 	if p.waitingBytes.Add(int64(o.size)) > maxWaitingBytes {
 		p.waitingBytes.Add(-int64(o.size))
 		return offset.Errorf(offset.ErrBusy, "%d bytes of requests wait already; send it again later", maxWaitingBytes)
@@ -239,7 +249,9 @@ func (p *proposer) seal() {
 		p.acknowledge(parts)
 	}
 	p.flying.Add(int64(len(parts)))
-	p.flights <- &flight{future: p.apply(data), parts: parts}
+	f := &flight{parts: parts, proposed: time.Now(), bytes: len(data), beside: cap(p.window) - len(p.window)}
+	f.future = p.apply(data)
+	p.flights <- f
 	p.parts = nil
 }
 
@@ -255,13 +267,16 @@ func (p *proposer) refuse(err error) {
 // has ended and nothing is in flight.
 func (p *proposer) resolve() {
 	for f := range p.flights {
-		began := time.Now()
-		p.answer(f, p.await(f))
-		p.counts.waited(time.Since(began))
+		err := p.await(f)
+		answered := time.Now()
+		p.answer(f, err)
 		p.flying.Add(-int64(len(f.parts)))
 		p.window <- struct{}{}
 		note(p.landed)
 		note(p.fewer)
+		if err == nil {
+			p.account(f, answered)
+		}
 	}
 }
 

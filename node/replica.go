@@ -31,6 +31,7 @@ type replica struct {
 	began   time.Time
 
 	disk    *store.Store
+	stored  marks // when entries were on this disk
 	peer    *peer.Peer
 	machine *machine
 	stream  *stream
@@ -82,7 +83,7 @@ func openReplica(n *Node, disk *store.Store) (*replica, error) {
 	r.trans = newTransport(c, r.stream, r.acks, r.log)
 	notify := make(chan bool, 64)
 	var err error
-	r.raft, err = newRaft(raftConfig(c, r.id, notify, r.log), r.machine, disk.Log(), disk.Stable(), disk.Snapshots(), r.trans)
+	r.raft, err = newRaft(raftConfig(c, r.id, notify, r.log), r.machine, timedLog{disk.Log(), &r.stored}, disk.Stable(), disk.Snapshots(), r.trans)
 	if err != nil {
 		r.trans.Close()
 		return nil, startError(err, r.machine, disk)
@@ -137,7 +138,7 @@ func (r *replica) wire(notify chan bool) {
 	r.lead = newLeadership(notify)
 	r.lead.raft, r.lead.duty, r.lead.barrier = r.raft, r.duty, r.watch.saw
 	r.proposer = newProposer(r.config, r.cluster, r.machine, r.counts)
-	r.proposer.watch, r.proposer.leads = r.watch, r.lead.leads
+	r.proposer.watch, r.proposer.leads, r.proposer.course = r.watch, r.lead.leads, r.course
 	r.proposer.apply = func(data []byte) raft.ApplyFuture { return r.raft.Apply(data, 0) }
 	r.here = newRounds(r.config.Limits.Reads, limit, r.counts, r.confirmHere)
 	r.there = newRounds(r.config.Limits.Reads, limit, r.counts, r.confirmThere)

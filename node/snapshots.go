@@ -84,7 +84,7 @@ func (r *replica) snapshot(ctx context.Context) (index, bytes uint64, err error)
 	if err := r.setTrailing(); err != nil {
 		return 0, 0, err
 	}
-	before := r.disk.Appended()
+	before, began := r.disk.Appended(), time.Now()
 	f := r.raft.Snapshot()
 	if err := await(ctx, f); err != nil && !errors.Is(err, raft.ErrNothingNewToSnapshot) {
 		if errors.Is(err, errStopped) {
@@ -96,6 +96,7 @@ func (r *replica) snapshot(ctx context.Context) (index, bytes uint64, err error)
 	index, bytes, err = r.newest()
 	r.cutting.size.Store(bytes)
 	r.counts.snapshots.Add(1)
+	r.counts.snapshotNanos.Add(uint64(time.Since(began)))
 	return index, bytes, err
 }
 

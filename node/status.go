@@ -73,6 +73,8 @@ func (n *Node) vitals() offset.Vitals {
 		DiskTime:    time.Duration(c.writeNanos.Load()),
 		DiskLongest: time.Duration(c.longestWrite.Load()),
 		Commits:     c.commits.Load(),
+		Entries:     c.costed.Load(),
+		Stages:      c.stages(),
 	}
 	if free, total, err := store.FreeSpace(n.config.Dir); err == nil { // the folder may not be there yet
 		v.DiskFree, v.DiskTotal = free, total

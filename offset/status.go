@@ -52,7 +52,31 @@ type Vitals struct {
 	DiskTime, DiskLongest time.Duration
 	// Commits counts the commits that it decided as the leader since its start.
 	Commits uint64
+	// Entries counts the log entries that it proposed as the leader since its
+	// start and that were applied; Stages is what they took together.
+	Entries uint64
+	Stages  Stages
 }
+
+// Stages part the time that a log entry takes on the leader, from when the first
+// of its requests was taken in until all can be answered.
+type Stages struct {
+	// Queue is the wait until the entry was proposed.
+	Queue time.Duration
+	// Log is the time until it was on the leader's own disk, with the wait for
+	// entries before it.
+	Log time.Duration
+	// Quorum is the time from there until a quorum had said that it is on theirs.
+	Quorum time.Duration
+	// Handover is the time from there until the state machine took it up, though
+	// it was free: raft does that by the loop that writes the leader's log.
+	Handover time.Duration
+	// Apply is the time in the state machine, with the wait for what it was at.
+	Apply time.Duration
+}
+
+// Total is the whole time.
+func (s Stages) Total() time.Duration { return s.Queue + s.Log + s.Quorum + s.Handover + s.Apply }
 
 // MemberStatus is what the answering node knows of one member.
 type MemberStatus struct {

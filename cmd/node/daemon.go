@@ -128,6 +128,7 @@ func (d *daemon) closeListeners() {
 
 // wire makes the member and its edges; it does no I/O.
 func (d *daemon) wire() error {
+	entries := newEntryFigures()
 	n, err := node.New(node.Config{
 		Name: d.set.Name, Dir: d.set.Data,
 		PeerListener: d.peer, AdvertisePeer: d.set.PeerAdvertise, AdvertiseAPI: d.set.Advertise,
@@ -138,13 +139,13 @@ func (d *daemon) wire() error {
 		},
 		Snapshots: node.Snapshots{LogBytes: uint64(d.set.SnapshotLogBytes), TrailingBytes: uint64(d.set.SnapshotTrailBytes)},
 		Policy:    d.secrets.policy, PeerTLS: d.secrets.members,
-		Logger: d.log, Version: version(),
+		Logger: d.log, Version: version(), OnEntry: entries.entry, OnWrite: entries.write,
 	})
 	if err != nil {
 		return fmt.Errorf("the options do not go together: %w", err)
 	}
 	d.node = n
-	m, err := newMetrics(func() []node.Metric { return append(n.Metrics(), d.secrets.metrics()...) })
+	m, err := newMetrics(entries, func() []node.Metric { return append(n.Metrics(), d.secrets.metrics()...) })
 	if err != nil {
 		return err
 	}

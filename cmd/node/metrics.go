@@ -47,15 +47,27 @@ var (
 	callDuration = figure{name: "api_call_seconds", kind: histogram, labels: []string{"method"}, help: "Time from a decoded request to its answer, in seconds."}
 )
 
+// The metrics of log entries that the member proposed as the leader, and of its
+// disk. A stage is one of the fields of offset.Stages.
+var (
+	entryRequests = figure{name: "entry_requests", kind: histogram, help: "Requests in a log entry that this member proposed."}
+	entryOffsets  = figure{name: "entry_offsets", kind: histogram, help: "Commits and sets in such an entry."}
+	entryBytes    = figure{name: "entry_bytes", kind: histogram, help: "Bytes of such an entry in the log."}
+	entryInFlight = figure{name: "entries_in_flight", kind: histogram, help: "Entries in flight when one was proposed, itself included."}
+	entryStage    = figure{name: "entry_stage_seconds", kind: histogram, labels: []string{"stage"}, help: "Time of such an entry in each stage, in seconds: queue until it is proposed, log until it is on the leader's disk, quorum until it is on those of a quorum, handover until the state machine takes it up though it is free, apply."}
+	diskWrite     = figure{name: "disk_write_seconds", kind: histogram, help: "Time of a write of log, term or vote, its syncs included, in seconds."}
+)
+
 // figures is the table of what the daemon itself counts; those of the member
 // are node.Metrics', those of raft the library's own.
 var figures = []figure{
 	callsTotal, callItems, callDuration,
+	entryRequests, entryOffsets, entryBytes, entryInFlight, entryStage, diskWrite,
 	{"api_connections", gauge, nil, "Connections of clients that are open.", func(s server.Stats) int64 { return s.Connections }},
 	{"api_streams", gauge, nil, "Streams that are open.", func(s server.Stats) int64 { return s.Streams }},
 	{"api_calls", gauge, nil, "Calls under way.", func(s server.Stats) int64 { return s.Calls }},
 	{"api_call_bytes", gauge, nil, "Bytes that calls under way count for against --limit-call-bytes.", func(s server.Stats) int64 { return s.Bytes }},
-	{"api_refused_connections_total", counter, nil, "Connections closed at once for --limit-connections or --limit-per-address.", func(s server.Stats) int64 { return s.RefusedConnections }},
+	{"api_refused_connections_total", counter, nil, "Connections refused for --limit-connections or --limit-per-address.", func(s server.Stats) int64 { return s.RefusedConnections }},
 	{"api_busy_total", counter, nil, "Calls answered with busy for a bound of the API.", func(s server.Stats) int64 { return s.Busy }},
 	{"api_panics_total", counter, nil, "Panics of handlers, caught. Each is a fault to report.", func(s server.Stats) int64 { return s.Panics }},
 	{"api_stalled_total", counter, nil, "Streams cut off since the peer did not read its answers.", func(s server.Stats) int64 { return s.Stalled }},
@@ -70,26 +82,24 @@ type metrics struct {
 	stats    atomic.Pointer[func() server.Stats]
 }
 
-// newMetrics makes a registry; member gives the values of node's table.
-func newMetrics(member func() []node.Metric) (*metrics, error) {
+// newMetrics makes a registry; member gives the values of node's table, and entries
+// is what the member observes by itself.
+func newMetrics(entries *entryFigures, member func() []node.Metric) (*metrics, error) {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		calls:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: namespace + callsTotal.name, Help: callsTotal.help}, callsTotal.labels),
 		items:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: namespace + callItems.name, Help: callItems.help}, callItems.labels),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: namespace + callDuration.name, Help: callDuration.help,
-			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
-		}, callDuration.labels),
+		duration: prometheus.NewHistogramVec(callDuration.opts(durations), callDuration.labels),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: namespace + "build_info", Help: buildInfoHelp,
 		ConstLabels: prometheus.Labels{"version": version(), "format_level": fmt.Sprint(offset.FormatLevel)},
 	})
 	build.Set(1)
-	for _, c := range []prometheus.Collector{
+	for _, c := range append(entries.all(),
 		m.calls, m.items, m.duration, build, serverFigures{m}, memberFigures{member},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	} {
+	) {
 		if err := m.registry.Register(c); err != nil {
 			return nil, fmt.Errorf("registering metrics: %w", err)
 		}

@@ -9,6 +9,7 @@ import (
 	armon "github.com/armon/go-metrics"
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/tidemark-mq/tidemark/node"
 	"github.com/tidemark-mq/tidemark/offset"
 	"github.com/tidemark-mq/tidemark/transport/server"
 )
@@ -26,7 +27,8 @@ func scrape(t *testing.T, m *metrics) string {
 
 func TestEachRowOfTheTableIsShown(t *testing.T) {
 	n := idle(t)
-	m, err := newMetrics(n.Metrics)
+	entries := newEntryFigures()
+	m, err := newMetrics(entries, n.Metrics)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,6 +36,10 @@ func TestEachRowOfTheTableIsShown(t *testing.T) {
 		return server.Stats{Connections: 1, Streams: 2, Calls: 3, Bytes: 4, RefusedConnections: 5, Busy: 6, Panics: 7, Stalled: 8}
 	})
 	m.observe(server.Call{Method: "commit", Items: 16, Code: offset.CodeNotLeader, Took: 3 * time.Millisecond})
+	entries.entry(node.EntryCost{Requests: 3, Offsets: 5, Bytes: 100, InFlight: 2, Stages: offset.Stages{
+		Queue: time.Millisecond, Log: 2 * time.Millisecond, Quorum: 3 * time.Millisecond, Handover: 4 * time.Millisecond, Apply: 5 * time.Millisecond,
+	}})
+	entries.write(6*time.Millisecond, 7)
 	text := scrape(t, m)
 	for _, f := range figures {
 		head := "# HELP " + namespace + f.name + " " + f.help + "\n# TYPE " + namespace + f.name + " " + string(f.kind) + "\n"
@@ -51,6 +57,11 @@ func TestEachRowOfTheTableIsShown(t *testing.T) {
 		`tidemark_api_items_total{method="commit"} 16`,
 		`tidemark_api_call_seconds_bucket{method="commit",le="0.0025"} 0`,
 		`tidemark_api_call_seconds_bucket{method="commit",le="0.005"} 1`,
+		`tidemark_entry_requests_sum 3`, `tidemark_entry_requests_bucket{le="2"} 0`, `tidemark_entry_requests_bucket{le="4"} 1`,
+		`tidemark_entry_offsets_sum 5`, `tidemark_entry_bytes_sum 100`, `tidemark_entries_in_flight_sum 2`,
+		`tidemark_entry_stage_seconds_sum{stage="queue"} 0.001`, `tidemark_entry_stage_seconds_sum{stage="log"} 0.002`,
+		`tidemark_entry_stage_seconds_sum{stage="quorum"} 0.003`, `tidemark_entry_stage_seconds_sum{stage="handover"} 0.004`,
+		`tidemark_entry_stage_seconds_sum{stage="apply"} 0.005`, `tidemark_disk_write_seconds_sum 0.006`, `tidemark_disk_write_seconds_count 1`,
 		`tidemark_api_connections 1`, `tidemark_api_streams 2`, `tidemark_api_calls 3`, `tidemark_api_call_bytes 4`,
 		`tidemark_api_refused_connections_total 5`, `tidemark_api_busy_total 6`, `tidemark_api_panics_total 7`, `tidemark_api_stalled_total 8`,
 	} {
@@ -62,7 +73,7 @@ func TestEachRowOfTheTableIsShown(t *testing.T) {
 
 // Whatever comes as a method, a code or a name, labels stay few and lines whole.
 func TestLabelsAreBounded(t *testing.T) {
-	m, err := newMetrics(idle(t).Metrics)
+	m, err := newMetrics(newEntryFigures(), idle(t).Metrics)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,15 +32,6 @@ type performanceResult struct {
 	findings
 }
 
-// commitShare parts the median of a commit.
-type commitShare struct {
-	// Way is the round trip from here to the leader, Quorum what it takes to
-	// hear of a majority, Disk the rest: the log entry on the disks of a quorum.
-	Way    durationUS `json:"wayUs"`
-	Quorum durationUS `json:"quorumUs"`
-	Disk   durationUS `json:"diskUs"`
-}
-
 // latencyRow is one kind of call.
 type latencyRow struct {
 	What  string     `json:"what"`
@@ -57,7 +48,7 @@ func (r *performanceResult) table(t *table) {
 	for _, x := range r.Rows {
 		t.row(x.What, num(x.Calls), x.P50.String(), x.P90.String(), x.P99.String(), x.Max.String())
 	}
-	t.line("of a commit %s are the way to the leader and back, %s a quorum's answer, %s the quorum's disks", r.Share.Way, r.Share.Quorum, r.Share.Disk)
+	r.Share.table(t)
 	r.findings.table(t)
 }
 
@@ -85,7 +76,11 @@ func (c *performanceCmd) Run(s *session) (err error) {
 	if err := m.measure(r, k); err != nil {
 		return err
 	}
-	r.judge(&st)
+	after, err := m.leaderAgain(r.Leader)
+	if err != nil {
+		return err
+	}
+	r.judge(&st, &after)
 	if err := s.print(r); err != nil {
 		return err
 	}
@@ -139,6 +134,13 @@ func (m *measuring) measure(r *performanceResult, k offset.Key) error {
 	return nil
 }
 
+// leaderAgain is the status of who led at the start.
+func (m *measuring) leaderAgain(addr string) (offset.Status, error) {
+	ctx, cancel := m.call()
+	defer cancel()
+	return m.Status(ctx, addr)
+}
+
 // calls makes one kind of call as often as count and time allow; the first few
 // find the connection and do not count.
 func (m *measuring) calls(what string, call func(context.Context) error) (latencyRow, error) {
@@ -183,41 +185,22 @@ func (m *measuring) remove(k offset.Key) error {
 	return nil
 }
 
-// judge parts the time of a commit, and says whether it is good.
-func (r *performanceResult) judge(st *offset.Status) {
+// judge parts the time of a commit by what the leader counted meanwhile, and says
+// whether it is good.
+func (r *performanceResult) judge(before, after *offset.Status) {
 	way, read, commit := &r.Rows[0], &r.Rows[1], &r.Rows[2]
-	r.Share = commitShare{Way: way.P50, Quorum: max(read.P50-way.P50, 0), Disk: max(commit.P50-max(read.P50, way.P50), 0)}
-	lease := st.Vitals.Lease
+	r.Share = shareOf(&before.Vitals, &after.Vitals)
+	r.Share.Way, r.Share.Hearing = way.P50, max(read.P50-way.P50, 0)
+	lease := before.Vitals.Lease
 	if lease == 0 {
 		lease = 300 * time.Millisecond // a build that does not tell; that of lan
 	}
 	r.LimitUS = us(lease / 3)
+	limit := r.Share.limit()
 	if commit.P99 > r.LimitUS {
-		r.add("", r.Share.advice(), "one commit of 100 takes %s or more, a third of the lease (%s) or more: under load leaders would lose their leadership", commit.P99, r.LimitUS)
+		r.add("", limit.advice, "one commit of 100 takes %s or more, a third of the lease (%s) or more: under load leaders would lose their leadership", commit.P99, r.LimitUS)
 		return
 	}
 	r.note("one caller alone makes %.0f commits a second here; many at once share entries and make more", 1e6/float64(max(commit.P50, 1)))
-	r.note("what takes most is %s", r.Share.largest())
-}
-
-// largest names the largest share.
-func (c commitShare) largest() string {
-	switch max(c.Way, c.Quorum, c.Disk) {
-	case c.Disk:
-		return "the disks of the quorum"
-	case c.Quorum:
-		return "the way between the members"
-	}
-	return "the way from here to the leader"
-}
-
-// advice says what to do about the largest share.
-func (c commitShare) advice() string {
-	switch c.largest() {
-	case "the disks of the quorum":
-		return "measure the members' disks (tidemark check disk), and give them faster ones, or --timers slow-disk"
-	case "the way between the members":
-		return "look at the network between the members, and at how busy they are"
-	}
-	return "look at the network from here to the leader: it is not the cluster that is slow"
+	r.note("what takes most is %s", limit.name)
 }

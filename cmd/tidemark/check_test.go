@@ -41,6 +41,9 @@ func TestCheckOnARealCluster(t *testing.T) {
 	if len(p.Rows) != 3 || p.Rows[2].Calls != 20 || p.Rows[2].P50 <= 0 || p.Rows[2].P50 > p.Rows[2].P99 || p.Rows[2].P99 > p.Rows[2].Max {
 		t.Errorf("latencies are %+v", p.Rows)
 	}
+	if s := p.Share; s.Entries < 20 || s.Log <= 0 || s.Quorum <= 0 || s.Apply < 0 || s.Way <= 0 {
+		t.Errorf("the time of a commit is parted into %+v", s)
+	}
 	if after := r.tidemark(t, "export", "--format", "csv").out; after != before {
 		t.Errorf("measuring left\n%s", after)
 	}
@@ -108,27 +111,43 @@ func TestCheckPerformanceRemovesItsKey(t *testing.T) {
 }
 
 func TestPerformanceVerdict(t *testing.T) {
+	const u = time.Microsecond
 	for _, c := range []struct {
 		way, read, commit time.Duration
+		entry             offset.Stages
 		slow              bool
 		words             string
 	}{
-		{100 * time.Microsecond, 300 * time.Microsecond, 4 * time.Millisecond, false, "the disks of the quorum"},
-		{5 * time.Millisecond, 6 * time.Millisecond, 8 * time.Millisecond, false, "the way from here"},
-		{time.Millisecond, 60 * time.Millisecond, 70 * time.Millisecond, false, "the way between the members"},
-		{time.Millisecond, 2 * time.Millisecond, 150 * time.Millisecond, true, "tidemark check disk"},
-		{200 * time.Millisecond, 201 * time.Millisecond, 202 * time.Millisecond, true, "it is not the cluster that is slow"},
-		{2 * time.Millisecond, time.Millisecond, time.Millisecond, false, "the way from here"}, // a read was faster
+		{100 * u, 300 * u, 4000 * u, offset.Stages{Queue: 9000 * u, Log: 3000 * u, Quorum: 900 * u}, false, "the leader's disk"},
+		{100 * u, 300 * u, 4000 * u, offset.Stages{Log: 900 * u, Quorum: 3000 * u}, false, "the followers' disks"},
+		{100 * u, 2900 * u, 4000 * u, offset.Stages{Log: 900 * u, Quorum: 3000 * u}, false, "the way between the members"},
+		{100 * u, 300 * u, 4000 * u, offset.Stages{Log: 900 * u, Handover: 3000 * u}, false, "raft's loop"},
+		{100 * u, 300 * u, 4000 * u, offset.Stages{Log: 900 * u, Apply: 3000 * u}, false, "the state machine"},
+		{5000 * u, 6000 * u, 8000 * u, offset.Stages{Log: 900 * u}, false, "the way from here"},
+		{1000 * u, 2000 * u, 150_000 * u, offset.Stages{Log: 140_000 * u}, true, "the leader's disk (tidemark check disk)"},
+		{200_000 * u, 201_000 * u, 202_000 * u, offset.Stages{Log: 900 * u}, true, "it is not the cluster that is slow"},
+		{2000 * u, 1000 * u, 1000 * u, offset.Stages{}, false, "the way from here"}, // a read was faster
 	} {
 		r := &performanceResult{findings: newFindings()}
 		for _, d := range []time.Duration{c.way, c.read, c.commit} {
 			r.Rows = append(r.Rows, latencyRow{P50: us(d), P99: us(d)})
 		}
-		r.judge(&offset.Status{})
+		before, after := offset.Status{}, offset.Status{}
+		before.Vitals.Entries, before.Vitals.Stages.Log = 10, time.Hour
+		after.Vitals.Entries, after.Vitals.Stages = 14, offset.Stages{
+			Queue: 4 * c.entry.Queue, Log: time.Hour + 4*c.entry.Log, Quorum: 4 * c.entry.Quorum, Handover: 4 * c.entry.Handover, Apply: 4 * c.entry.Apply,
+		}
+		r.judge(&before, &after)
 		b, err := json.Marshal(r)
-		if err != nil || (len(r.Findings) > 0) != c.slow || !strings.Contains(string(b), c.words) || r.Share.Disk < 0 || r.LimitUS != 100_000 {
+		if err != nil || (len(r.Findings) > 0) != c.slow || !strings.Contains(string(b), c.words) || r.LimitUS != 100_000 {
 			t.Errorf("%v gives %s, %v", c, b, err)
 		}
+		if r.Share.Entries != 4 || r.Share.Log != us(c.entry.Log) || r.Share.Queue != us(c.entry.Queue) {
+			t.Errorf("%v gives the share %+v", c, r.Share)
+		}
+	}
+	if got := shareOf(&offset.Vitals{Entries: 9}, &offset.Vitals{Entries: 3}); got != (commitShare{}) {
+		t.Errorf("of two members: %+v", got)
 	}
 }
 

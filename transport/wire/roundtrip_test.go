@@ -184,7 +184,8 @@ func TestRoundTripStatus(t *testing.T) {
 			s.Vitals = offset.Vitals{Clock: 1_700_000_000_000, Lease: 300 * time.Millisecond, DiskFree: 1 << 40, DiskTotal: 1 << 41, DiskNeeded: 1 << 39, DiskWrites: 9,
 				DiskTime: rapid.Custom(func(t *rapid.T) time.Duration {
 					return time.Duration(rapid.Int64Range(0, 1<<40).Draw(t, "us")) * time.Microsecond
-				}).Draw(t, "time"), DiskLongest: 5 * time.Microsecond, Commits: 1 << 50}
+				}).Draw(t, "time"), DiskLongest: 5 * time.Microsecond, Commits: 1 << 50, Entries: 1 << 40,
+				Stages: offset.Stages{Queue: 1 * time.Microsecond, Log: 2 * time.Microsecond, Quorum: 3 * time.Microsecond, Handover: 4 * time.Microsecond, Apply: 5 * time.Microsecond}}
 		}
 		if rapid.Bool().Draw(t, "import") {
 			s.Import = &offset.ImportStatus{ID: offset.ActID{1}, Mode: offset.ImportReplace, Group: "g", Hash: [32]byte{4}, Chunks: 9, Offsets: 10, Next: 3}

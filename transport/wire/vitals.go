@@ -22,6 +22,12 @@ func toVitals(v *offset.Vitals) *tidemarkv1.Vitals {
 		DiskWriteUs:   uint64(v.DiskTime.Microseconds()),
 		DiskLongestUs: uint64(v.DiskLongest.Microseconds()),
 		Commits:       v.Commits,
+		Entries:       v.Entries,
+		QueueUs:       uint64(v.Stages.Queue.Microseconds()),
+		LogUs:         uint64(v.Stages.Log.Microseconds()),
+		QuorumUs:      uint64(v.Stages.Quorum.Microseconds()),
+		HandoverUs:    uint64(v.Stages.Handover.Microseconds()),
+		ApplyUs:       uint64(v.Stages.Apply.Microseconds()),
 	}
 }
 
@@ -37,6 +43,14 @@ func fromVitals(m *tidemarkv1.Vitals) offset.Vitals {
 		DiskTime:    fromMicros(m.GetDiskWriteUs()),
 		DiskLongest: fromMicros(m.GetDiskLongestUs()),
 		Commits:     m.GetCommits(),
+		Entries:     m.GetEntries(),
+		Stages: offset.Stages{
+			Queue:    fromMicros(m.GetQueueUs()),
+			Log:      fromMicros(m.GetLogUs()),
+			Quorum:   fromMicros(m.GetQuorumUs()),
+			Handover: fromMicros(m.GetHandoverUs()),
+			Apply:    fromMicros(m.GetApplyUs()),
+		},
 	}
 }
 

@@ -466,7 +466,17 @@ type Vitals struct {
 	Commits uint64 `protobuf:"varint,8,opt,name=commits,proto3" json:"commits,omitempty"`
 	// Bytes that it may take until its next snapshot is written; with fewer free
 	// the disk may be full before. 0 where not known.
-	DiskNeeded    uint64 `protobuf:"varint,9,opt,name=disk_needed,json=diskNeeded,proto3" json:"disk_needed,omitempty"`
+	DiskNeeded uint64 `protobuf:"varint,9,opt,name=disk_needed,json=diskNeeded,proto3" json:"disk_needed,omitempty"`
+	// Since its start: log entries that it proposed as the leader and that were
+	// applied, and the microseconds that they took together in each stage: until
+	// they were proposed, were on the leader's own disk, on those of a quorum, were
+	// taken up by the state machine although it was free, and were applied.
+	Entries       uint64 `protobuf:"varint,10,opt,name=entries,proto3" json:"entries,omitempty"`
+	QueueUs       uint64 `protobuf:"varint,11,opt,name=queue_us,json=queueUs,proto3" json:"queue_us,omitempty"`
+	LogUs         uint64 `protobuf:"varint,12,opt,name=log_us,json=logUs,proto3" json:"log_us,omitempty"`
+	QuorumUs      uint64 `protobuf:"varint,13,opt,name=quorum_us,json=quorumUs,proto3" json:"quorum_us,omitempty"`
+	HandoverUs    uint64 `protobuf:"varint,14,opt,name=handover_us,json=handoverUs,proto3" json:"handover_us,omitempty"`
+	ApplyUs       uint64 `protobuf:"varint,15,opt,name=apply_us,json=applyUs,proto3" json:"apply_us,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -560,6 +570,48 @@ func (x *Vitals) GetCommits() uint64 {
 func (x *Vitals) GetDiskNeeded() uint64 {
 	if x != nil {
 		return x.DiskNeeded
+	}
+	return 0
+}
+
+func (x *Vitals) GetEntries() uint64 {
+	if x != nil {
+		return x.Entries
+	}
+	return 0
+}
+
+func (x *Vitals) GetQueueUs() uint64 {
+	if x != nil {
+		return x.QueueUs
+	}
+	return 0
+}
+
+func (x *Vitals) GetLogUs() uint64 {
+	if x != nil {
+		return x.LogUs
+	}
+	return 0
+}
+
+func (x *Vitals) GetQuorumUs() uint64 {
+	if x != nil {
+		return x.QuorumUs
+	}
+	return 0
+}
+
+func (x *Vitals) GetHandoverUs() uint64 {
+	if x != nil {
+		return x.HandoverUs
+	}
+	return 0
+}
+
+func (x *Vitals) GetApplyUs() uint64 {
+	if x != nil {
+		return x.ApplyUs
 	}
 	return 0
 }
@@ -1227,7 +1279,7 @@ const file_tidemark_v1_cluster_proto_rawDesc = "" +
 	"\amembers\x18\x10 \x03(\v2\x13.tidemark.v1.MemberR\amembers\x123\n" +
 	"\x06import\x18\x11 \x01(\v2\x1b.tidemark.v1.ImportProgressR\x06import\x12\x18\n" +
 	"\aversion\x18\x12 \x01(\tR\aversion\x12+\n" +
-	"\x06vitals\x18\x13 \x01(\v2\x13.tidemark.v1.VitalsR\x06vitals\"\xa2\x02\n" +
+	"\x06vitals\x18\x13 \x01(\v2\x13.tidemark.v1.VitalsR\x06vitals\"\xc7\x03\n" +
 	"\x06Vitals\x12\x19\n" +
 	"\bclock_ms\x18\x01 \x01(\x03R\aclockMs\x12\x19\n" +
 	"\blease_ms\x18\x02 \x01(\rR\aleaseMs\x12\x1b\n" +
@@ -1240,7 +1292,15 @@ const file_tidemark_v1_cluster_proto_rawDesc = "" +
 	"\x0fdisk_longest_us\x18\a \x01(\x04R\rdiskLongestUs\x12\x18\n" +
 	"\acommits\x18\b \x01(\x04R\acommits\x12\x1f\n" +
 	"\vdisk_needed\x18\t \x01(\x04R\n" +
-	"diskNeeded\"E\n" +
+	"diskNeeded\x12\x18\n" +
+	"\aentries\x18\n" +
+	" \x01(\x04R\aentries\x12\x19\n" +
+	"\bqueue_us\x18\v \x01(\x04R\aqueueUs\x12\x15\n" +
+	"\x06log_us\x18\f \x01(\x04R\x05logUs\x12\x1b\n" +
+	"\tquorum_us\x18\r \x01(\x04R\bquorumUs\x12\x1f\n" +
+	"\vhandover_us\x18\x0e \x01(\x04R\n" +
+	"handoverUs\x12\x19\n" +
+	"\bapply_us\x18\x0f \x01(\x04R\aapplyUs\"E\n" +
 	"\x10AddMemberRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fpeer_address\x18\x02 \x01(\tR\vpeerAddress\"&\n" +
