@@ -124,6 +124,7 @@ func newProposer(c *Config, cluster offset.ClusterID, state *machine, counts *co
 		landed:  make(chan struct{}, 1),
 		fewer:   make(chan struct{}, 1),
 	}
+	p.quota.unapplied = func() int { return int(p.flying.Load()) + len(p.parts) + 1 } // what is carried, too
 	p.turn <- struct{}{}
 	for range window {
 		p.window <- struct{}{}

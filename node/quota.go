@@ -12,11 +12,16 @@ import (
 // proposed: never in Apply, where every member must decide alike. Everything
 // admitted is counted as if it added all that it names; only where that sum
 // comes too close, the newest root is taken and the request looked at key by
-// key. What is in flight at that moment may pass the limit. It belongs to the
-// proposer's goroutine.
+// key. What is in flight at that moment may pass the limit, and is counted as
+// added from then on. It belongs to the proposer's goroutine.
 type quota struct {
 	limits  *Limits
 	machine *machine
+	// unapplied is how many of the requests admitted last may not be in the
+	// newest root yet; nil: none.
+	unapplied func() int
+	// newest is how many keys each of them names, in their order.
+	newest []uint64
 
 	// queues and groups are what the table held when they were counted, swapped is
 	// how many queues it would have held with the replace under way swapped in, and
@@ -48,6 +53,39 @@ func newQuota(l *Limits, state *machine) *quota {
 // admit returns nil, or an error that wraps offset.ErrLimit.
 func (q *quota) admit(r *entry.Request) error {
 	n := named(r, q.machine)
+	if err := q.room(r, n); err != nil {
+		return err
+	}
+	q.added += n
+	q.remember(n)
+	return nil
+}
+
+// remember keeps what a request names that has just been admitted.
+func (q *quota) remember(n uint64) {
+	if q.unapplied == nil {
+		return
+	}
+	if k := q.unapplied(); len(q.newest) >= 2*k+64 {
+		q.newest = append(q.newest[:0], q.newest[len(q.newest)-k:]...)
+	}
+	q.newest = append(q.newest, n)
+}
+
+// flying is how many keys the requests name that the newest root may lack. It
+// must be asked before that root is taken.
+func (q *quota) flying() (n uint64) {
+	if q.unapplied == nil {
+		return 0
+	}
+	for _, k := range q.newest[max(0, len(q.newest)-q.unapplied()):] {
+		n += k
+	}
+	return n
+}
+
+// room returns nil if a request that names n keys is within the limits.
+func (q *quota) room(r *entry.Request, n uint64) error {
 	if n == 0 {
 		return nil
 	}
@@ -59,7 +97,6 @@ func (q *quota) admit(r *entry.Request) error {
 			return err
 		}
 	}
-	q.added += n
 	return nil
 }
 
@@ -67,8 +104,9 @@ func (q *quota) total(r *entry.Request, n uint64) error {
 	if q.fits(n) {
 		return nil
 	}
+	flying := q.flying()
 	root := q.machine.Root()
-	q.counted, q.queues, q.groups, q.swapped, q.added = true, root.Queues(), root.Groups(), afterSwap(root), 0
+	q.counted, q.queues, q.groups, q.swapped, q.added = true, root.Queues(), root.Groups(), afterSwap(root), flying
 	if q.fits(n) {
 		return nil
 	}

@@ -1,9 +1,12 @@
 package node
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"testing"
+	"testing/synctest"
 	"weak"
 
 	"github.com/hashicorp/raft"
@@ -123,4 +126,39 @@ func TestQuotaKeepsNoRoot(t *testing.T) {
 		t.Error("the root of the count is still held")
 	}
 	runtime.KeepAlive(l)
+}
+
+// TestQuotaCountsWhatIsInFlight: groups that were under way when the table was
+// counted are not forgotten once they are there.
+func TestQuotaCountsWhatIsInFlight(t *testing.T) {
+	groups := func(from, n int) entry.Request {
+		r := commits(fmt.Sprint("group", from), 1)
+		for i := 1; i < n; i++ {
+			r.Commits.Topics = append(r.Commits.Topics, commits(fmt.Sprint("group", from+i), 1).Commits.Topics...)
+		}
+		return r
+	}
+	proposing(t, func(c *Config) { c.Limits.Groups = 10 }, func(p *proposer, l *fakeLog) {
+		ctx := context.Background()
+		entries := 0
+		apply := func(done <-chan error) {
+			t.Helper()
+			synctest.Wait()
+			for ; l.at(entries) != nil; entries++ {
+				l.commit(entries, nil)
+				synctest.Wait()
+			}
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+		}
+		apply(call(ctx, p, groups(0, 4)))
+		six, known := call(ctx, p, groups(4, 6)), call(ctx, p, groups(0, 4)) // the table is counted for the second
+		apply(six)
+		apply(known)
+		if err := <-call(ctx, p, groups(10, 1)); !errors.Is(err, offset.ErrLimit) {
+			t.Errorf("an eleventh group of ten: %v", err)
+		}
+		apply(call(ctx, p, groups(0, 10)))
+	})
 }
