@@ -88,6 +88,10 @@ traced: build ## show an fdatasync on a quorum before sampled acknowledgements (
 failover: build ## kill the leader twenty times under load, and measure the gaps
 	@$(cluster) cluster-test/failover.sh
 
+.PHONY: stability
+stability: ## stalled syncs, a saturated disk, saturated processors, and 100 kills of the leader under full load on each log store, about 45 minutes
+	@SOAK=1 go test -count 1 -timeout 3h -v $(TESTFLAGS) ./cluster-test/stability
+
 .PHONY: test
 test: lint ## lint, then all tests under the race detector, those of tools, the adapters, bench and java/ included
 	@! command -v mvn >/dev/null || $(MAKE) --no-print-directory jar # for interop, which skips without Maven
@@ -157,7 +161,7 @@ bench: ## compare with etcd and NATS on this machine, and print one table: at mo
 	@go -C bench run ./compare --size $(if $(SHORT),short,usual) $(if $(REV),--rev $(REV))
 
 .PHONY: bench-full
-bench-full: ## the same with more rows, about two hours; goes on where it was ended (REV=revision measures an older build beside)
+bench-full: ## the same with more rows and systems, two hours and a quarter; goes on where it was ended (REV=revision measures an older build beside)
 	@go -C bench run ./compare --size full $(if $(REV),--rev $(REV))
 
 .PHONY: bench-alone

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,10 +29,10 @@ type consumer struct {
 }
 
 func (c *consumer) run(ctx context.Context) {
-	at := make([]int64, len(c.queues))
+	at := c.starts(ctx)
 	mqs := make([]offset.MessageQueue, len(c.queues))
 	for i, q := range c.queues {
-		mqs[i], at[i] = q.key.MessageQueue, c.start(ctx, q)
+		mqs[i] = q.key.MessageQueue
 	}
 	for ctx.Err() == nil {
 		for i, q := range c.queues {
@@ -51,6 +52,22 @@ func (c *consumer) run(ctx context.Context) {
 	end, cancel := context.WithTimeout(context.Background(), callTime)
 	defer cancel()
 	_ = c.store.Close(end) // what it still has was not acknowledged, and nobody counts on it
+}
+
+// starts reads where all queues stand, some of them at a time.
+func (c *consumer) starts(ctx context.Context) []int64 {
+	const together = 32
+	at := make([]int64, len(c.queues))
+	var all sync.WaitGroup
+	for first := range together {
+		all.Go(func() {
+			for i := first; i < len(at); i += together {
+				at[i] = c.start(ctx, c.queues[i])
+			}
+		})
+	}
+	all.Wait()
+	return at
 }
 
 // start reads where a queue stands, for as long as it takes.

@@ -1,0 +1,9 @@
+package stability
+
+import (
+	"testing"
+
+	"github.com/tidemark-mq/tidemark/cluster-test/local"
+)
+
+func TestMain(m *testing.M) { local.Main(m) }
