@@ -40,7 +40,7 @@ const (
 func Classpath(tb testing.TB, set Set) string {
 	tb.Helper()
 	needs(tb, "java")
-	dir, err := resolve(tb.Context(), set)
+	dir, err := Jars(tb.Context(), set)
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		tb.Skip("needs mvn: not installed")
@@ -58,9 +58,11 @@ func needs(tb testing.TB, program string) {
 	}
 }
 
-// resolve gives the folder with the jars of a set. Its name holds the hash of
-// the pom, so that a changed pom is resolved anew.
-func resolve(ctx context.Context, set Set) (string, error) {
+// Jars gives the folder with the jars of a set, for who is no test; Maven
+// fetches them the first time, some minutes at most. The folder's name holds the
+// hash of the pom, so that a changed pom is resolved anew. The error is
+// exec.ErrNotFound without mvn.
+func Jars(ctx context.Context, set Set) (string, error) {
 	root, err := Root()
 	if err != nil {
 		return "", err
@@ -139,7 +141,7 @@ func Root() (string, error) {
 		}
 		above := filepath.Dir(dir)
 		if above == dir {
-			return "", errors.New("no folder above the working directory holds interop/; run tests inside the repository")
+			return "", errors.New("no folder above the working directory holds interop/; run this inside the repository")
 		}
 		dir = above
 	}
