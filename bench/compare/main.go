@@ -20,7 +20,7 @@ import (
 )
 
 type flags struct {
-	Size    string   `help:"How much: short (3 minutes), usual (at most 30) or full (about 2 hours)." enum:"short,usual,full" default:"usual"`
+	Size    string   `help:"How much: short (3 minutes), usual (at most 30) or full (2 hours and a quarter)." enum:"short,usual,full" default:"usual"`
 	Systems []string `help:"What is measured; the first is what the others are compared with." placeholder:"NAME,..."`
 	Rev     string   `help:"Measure an older build of Tidemark beside: a revision that git knows." placeholder:"REVISION"`
 	Out     string   `help:"Folder of results, programs and data; its disk is measured." default:"out" type:"path"`
@@ -42,8 +42,9 @@ func main() {
 // comparison is one that is under way.
 type comparison struct {
 	record *Record
-	// run is where the systems keep their data.
-	run string
+	// run is where the systems keep their data, and probe looks at its disk.
+	run   string
+	probe func(dir string, round int) (Disk, error)
 }
 
 // say tells on stderr how it goes.
@@ -52,7 +53,7 @@ func (c *comparison) say(format string, args ...any) {
 }
 
 func compare(ctx context.Context, f flags) (err error) {
-	c := &comparison{run: filepath.Join(f.Out, "run")}
+	c := &comparison{run: filepath.Join(f.Out, "run"), probe: probe}
 	if f.Systems, err = c.chosen(f); err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func compare(ctx context.Context, f flags) (err error) {
 		c.say("going on after %d results (seed %d)", n, c.record.Plan.Seed)
 	}
 	if err := c.measure(ctx); err != nil {
-		return err
+		return fmt.Errorf("%w (what was measured is kept, and the same command goes on there)", err)
 	}
 	return publish(dir, summarize(c.record))
 }
@@ -101,12 +102,12 @@ func (c *comparison) chosen(f flags) (list []string, err error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case !kind.Lacking():
+		case kind.Lacking() == "":
 			list = append(list, name)
 		case len(f.Systems) > 0:
-			return nil, fmt.Errorf("%s is to be measured, and %s is not installed", name, kind.Server)
+			return nil, fmt.Errorf("%s is to be measured, and %s is not installed", name, kind.Lacking())
 		default:
-			c.say("%s is not installed: the table lacks %s", kind.Server, kind.Title)
+			c.say("%s is not installed: the table lacks %s", kind.Lacking(), kind.Titled(""))
 		}
 	}
 	return list, nil
@@ -132,11 +133,15 @@ func subjectsOf(ctx context.Context, f flags) (list []Subject, err error) {
 		builds = append(builds, older)
 	}
 	for _, name := range f.Systems {
+		jars, err := b.Jars(ctx, systems.All[name])
+		if err != nil {
+			return nil, err
+		}
 		for _, t := range builds {
 			if t.Older && !systems.All[name].Ours() {
 				continue // the others have one build
 			}
-			s, err := subject(name, t, peers)
+			s, err := subject(name, t, peers, jars)
 			if err != nil {
 				return nil, err
 			}

@@ -27,7 +27,12 @@ type Plan struct {
 	TuneFor  time.Duration  `json:"tune_for"`
 	Subjects []Subject      `json:"subjects"`
 	Cells    []results.Cell `json:"cells"`
-	Machine  Machine        `json:"machine"`
+	// After are cells that are measured once after all rounds, of the systems in
+	// Recovering, which store Fill before.
+	After      []results.Cell `json:"after"`
+	Recovering []string       `json:"recovering"`
+	Fill       results.Fill   `json:"fill"`
+	Machine    Machine        `json:"machine"`
 }
 
 // bestBatch is the row whose work is chosen by trying.
@@ -39,6 +44,10 @@ type size struct {
 	warm, long, tuning time.Duration
 	systems            []string
 	cells              []results.Cell
+	// stored is how many offsets the systems in recovering store before that is
+	// measured of them.
+	stored     int
+	recovering []string
 }
 
 func rate(row string, w systems.Work) results.Cell {
@@ -69,15 +78,26 @@ var further = []results.Cell{
 	rate("reads of whole groups of 1,000 offsets, 16 callers of one client", systems.Work{Op: systems.ReadGroup, Callers: 16, Batch: 1000}),
 }
 
+// after are the rows of recovery, after so many offsets.
+func after(stored, kills int) []results.Cell {
+	name, w := "after "+thousands(float64(stored))+" commits: ", systems.Work{Op: systems.Write}
+	return []results.Cell{
+		{Row: name + "on the disk, all three together", Kind: results.Size, Work: w},
+		{Row: name + "from the start of a node that was killed until it takes part", Kind: results.NodeBack, Kills: kills, Work: w},
+		{Row: name + "from the start of all three, killed at once, to an answered commit", Kind: results.AllBack, Kills: kills, Work: w},
+	}
+}
+
 // sizes by name. The times are such that the short one ends within 3 minutes,
-// the usual one within 30, and the full one within about two hours, building apart.
+// the usual one within 30, and the full one within two hours and a quarter, building apart.
 var sizes = map[string]size{
 	"short": {rounds: 3, kills: 1, warm: 250 * time.Millisecond, long: time.Second, tuning: 400 * time.Millisecond,
 		systems: []string{"tidemark", "etcd", "nats"}, cells: usual},
 	"usual": {rounds: 5, kills: 4, warm: time.Second, long: 5 * time.Second, tuning: 3 * time.Second,
 		systems: []string{"tidemark", "etcd", "nats"}, cells: usual},
-	"full": {rounds: 5, kills: 4, warm: 2 * time.Second, long: 8 * time.Second, tuning: 5 * time.Second,
-		systems: []string{"tidemark", "tidemark-wal", "bare", "bare-wal", "etcd", "nats", "nats-default", "redis"}, cells: append(append([]results.Cell{}, usual...), further...)},
+	"full": {rounds: 5, kills: 4, warm: time.Second, long: 5 * time.Second, tuning: 4 * time.Second,
+		systems: []string{"tidemark", "tidemark-wal", "bare", "bare-wal", "etcd", "nats", "nats-default", "redis", "kafka", "kafka-default", "rocketmq"},
+		cells:   append(append([]results.Cell{}, usual...), further...), stored: 10_000_000, recovering: []string{"tidemark", "tidemark-wal", "etcd", "nats"}},
 }
 
 // gapRow is the row of the kills.
@@ -89,13 +109,21 @@ func newPlan(name string, seed uint64, subjects []Subject, m Machine) (Plan, err
 		return Plan{}, fmt.Errorf("no size is called %q", name)
 	}
 	cells := append(append([]results.Cell{}, s.cells...), results.Cell{
-		Row: gapRow, Kind: results.Gap, Kills: s.kills, Work: systems.Work{Op: systems.Write, Callers: 256, Batch: 1},
+		Row: gapRow, Kind: results.Gap, Kills: s.kills, Work: systems.Work{Op: systems.Write, Callers: 256, Batch: 1, OneGroup: true},
 	})
-	return Plan{
+	p := Plan{
 		Size: name, Seed: seed, Began: time.Now().UTC().Truncate(time.Second), Rounds: s.rounds, Warm: s.warm, For: s.long, TuneFor: s.tuning,
 		Subjects: subjects, Cells: cells, Machine: m,
-	}, nil
+	}
+	if s.stored > 0 {
+		p.After, p.Recovering = after(s.stored, 3), s.recovering
+		p.Fill = results.Fill{Work: write(16, 1000), Offsets: s.stored}
+	}
+	return p, nil
 }
+
+// recovers tells whether a subject has the cells after all rounds.
+func (p Plan) recovers(s Subject) bool { return slices.Contains(p.Recovering, s.System) }
 
 // same tells whether two plans measure the same: programs are told by their
 // bytes, not by what they are called.

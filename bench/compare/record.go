@@ -125,15 +125,26 @@ func (r *Record) has(label string, round int, c results.Cell) bool {
 	return false
 }
 
+// lacks are those of the cells that were not measured in a round.
+func (r *Record) lacks(label string, round int, cells []results.Cell) (list []results.Cell) {
+	for _, c := range cells {
+		if !r.has(label, round, c) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
 // whole tells whether all of the plan was measured.
 func (r *Record) whole() bool {
-	for round := range r.Plan.Rounds {
-		for _, s := range r.Plan.Subjects {
-			for _, c := range r.Plan.Cells {
-				if !r.has(s.Label, round, c) {
-					return false
-				}
+	for _, s := range r.Plan.Subjects {
+		for round := range r.Plan.Rounds {
+			if len(r.lacks(s.Label, round, r.Plan.Cells)) > 0 {
+				return false
 			}
+		}
+		if r.Plan.recovers(s) && len(r.lacks(s.Label, afterRound, r.Plan.After)) > 0 {
+			return false
 		}
 	}
 	return true

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -16,60 +16,64 @@ import (
 	"github.com/tidemark-mq/tidemark/bench/systems"
 )
 
-// tuningRound is the round in which batches are tried, before the first.
-const tuningRound = -1
+// tuningRound is the round in which batches are tried, before the first;
+// afterRound is that of what is measured once, after the last.
+const (
+	tuningRound = -1
+	afterRound  = -2
+)
 
 // measure measures what the record lacks: first the batches, then round by
-// round all systems in an order that is drawn anew.
+// round all systems in an order that is drawn anew, then their recovery.
 func (c *comparison) measure(ctx context.Context) error {
 	plan := c.record.Plan
 	for _, s := range plan.Subjects {
-		cells, err := tries(s)
-		if err != nil {
-			return err
-		}
-		if err := c.job(ctx, s, tuningRound, plan.TuneFor, cells); err != nil {
+		if err := c.job(ctx, s, results.Job{Round: tuningRound, For: plan.TuneFor, Cells: tries(s)}); err != nil {
 			return err
 		}
 	}
 	for round := range plan.Rounds {
 		for _, i := range plan.order(len(plan.Subjects), round, 0) {
 			s := plan.Subjects[i]
-			cells, err := c.cells(s, round, i)
-			if err != nil {
+			if err := c.job(ctx, s, results.Job{Round: round, For: plan.For, Cells: c.cells(s, round, i)}); err != nil {
 				return err
 			}
-			if err := c.job(ctx, s, round, plan.For, cells); err != nil {
-				return err
-			}
+		}
+	}
+	for _, i := range plan.order(len(plan.Subjects), afterRound, 0) {
+		s := plan.Subjects[i]
+		if !plan.recovers(s) {
+			continue
+		}
+		fill := plan.Fill
+		if best, ok := c.record.best(s.Label); ok {
+			fill.Work.Way = best.Way
+		}
+		if err := c.job(ctx, s, results.Job{Round: afterRound, Fill: fill, Cells: plan.After}); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 // tries are the batches that are tried for a subject.
-func tries(s Subject) (list []results.Cell, err error) {
-	system, err := systems.Named(s.System, s.Programs)
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range system.Batches() {
+func tries(s Subject) (list []results.Cell) {
+	for _, w := range s.system().Batches() {
 		list = append(list, results.Cell{Row: bestBatch, Kind: results.Tune, Work: w})
 	}
-	return list, nil
+	return list
 }
 
 // cells are the cells of a subject in a round in the order that is drawn for
-// it; kills come last, since what they leave behind would be measured too.
-func (c *comparison) cells(s Subject, round, subject int) (list []results.Cell, err error) {
+// it; kills come last, since what they leave behind would be measured too. A
+// best batch that is not known has no callers.
+func (c *comparison) cells(s Subject, round, subject int) (list []results.Cell) {
 	plan := c.record.Plan
 	var last []results.Cell
 	for _, i := range plan.order(len(plan.Cells), round, 1+subject) {
 		cell := plan.Cells[i]
-		if cell.Row == bestBatch {
-			if cell.Work, err = c.record.best(s.Label); err != nil {
-				return nil, err
-			}
+		if best, ok := c.record.best(s.Label); ok && cell.Row == bestBatch {
+			cell.Work = best
 		}
 		if cell.Kind == results.Gap {
 			last = append(last, cell)
@@ -77,48 +81,18 @@ func (c *comparison) cells(s Subject, round, subject int) (list []results.Cell, 
 			list = append(list, cell)
 		}
 	}
-	return append(list, last...), nil
+	return append(list, last...)
 }
 
-// best is the work whose try gave the most.
-func (r *Record) best(label string) (best systems.Work, err error) {
+// best is the work whose try gave the most; ok tells whether one gave anything.
+func (r *Record) best(label string) (best systems.Work, ok bool) {
 	most := 0.0
 	for _, have := range r.Results {
-		if have.Label == label && have.Kind == results.Tune && have.Values[0] > most {
+		if have.Label == label && have.Kind == results.Tune && len(have.Values) > 0 && have.Values[0] > most {
 			best, most = have.Work, have.Values[0]
 		}
 	}
-	if most == 0 {
-		return best, fmt.Errorf("%s: no batch was answered in time", label)
-	}
-	return best, nil
-}
-
-// job has the cells that the record lacks measured by a process of their own.
-func (c *comparison) job(ctx context.Context, s Subject, round int, long time.Duration, cells []results.Cell) error {
-	job := results.Job{Label: s.Label, System: s.System, Programs: s.Programs, Dir: filepath.Join(c.run, s.Label), Round: round, Warm: c.record.Plan.Warm, For: long}
-	for _, cell := range cells {
-		if !c.record.has(s.Label, round, cell) {
-			job.Cells = append(job.Cells, cell)
-		}
-	}
-	if len(job.Cells) == 0 {
-		return nil
-	}
-	if err := errors.Join(os.RemoveAll(job.Dir), os.MkdirAll(job.Dir, 0o700)); err != nil {
-		return err
-	}
-	disk, err := probe(job.Dir, round)
-	if err != nil {
-		return fmt.Errorf("probing the disk: %w", err)
-	}
-	if err := c.record.write(line{Disk: &disk}); err != nil {
-		return err
-	}
-	if err := c.drive(ctx, s, job); err != nil {
-		return fmt.Errorf("%w (logs: %s; what was measured is kept, and the same command goes on there)", err, job.Dir)
-	}
-	return os.RemoveAll(job.Dir)
+	return best, most > 0
 }
 
 // drive runs the process of a job and keeps its results as they come.
@@ -128,7 +102,8 @@ func (c *comparison) drive(ctx context.Context, s Subject, job results.Job) erro
 		return err
 	}
 	cmd := exec.CommandContext(ctx, s.Drive)
-	cmd.Stderr = os.Stderr
+	var said tail
+	cmd.Stderr = io.MultiWriter(os.Stderr, &said)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is ours to pass on
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = time.Minute
@@ -143,15 +118,16 @@ func (c *comparison) drive(ctx context.Context, s Subject, job results.Job) erro
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	_, said := in.Write(append(text, '\n'))
-	for lines := bufio.NewScanner(out); lines.Scan() && said == nil; {
-		said = c.keep(lines.Bytes())
+	_, kept := in.Write(append(text, '\n'))
+	for lines := bufio.NewScanner(out); lines.Scan() && kept == nil; {
+		kept = c.keep(lines.Bytes())
 	}
 	closed := in.Close()
-	if err := cmd.Wait(); err != nil {
-		return fmt.Errorf("%s: %w", s.Label, errors.Join(err, said))
+	err = cmd.Wait()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && kept == nil && ctx.Err() == nil {
+		return &failure{said: said.String(), err: err}
 	}
-	return errors.Join(said, closed)
+	return errors.Join(kept, closed, err)
 }
 
 func (c *comparison) keep(text []byte) error {
@@ -159,18 +135,32 @@ func (c *comparison) keep(text []byte) error {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return fmt.Errorf("a result that can't be read: %w", err)
 	}
-	c.say("%s", progress(r, c.record.Plan.Rounds))
+	c.say("%s", progress(r))
 	return c.record.write(line{Result: &r})
 }
 
-// progress tells a result on one line.
-func progress(r results.Result, rounds int) string {
-	where := fmt.Sprintf("round %d of %d", r.Round+1, rounds)
-	if r.Round == tuningRound {
-		where = "trying batches"
+// roundName names a round for people.
+func roundName(round int) string {
+	switch round {
+	case tuningRound:
+		return "trying batches"
+	case afterRound:
+		return "recovery"
+	default:
+		return fmt.Sprintf("round %d", round+1)
 	}
-	text := fmt.Sprintf("%s: %s: %s (%s): %s", where, r.Label, r.Row, r.Work, figures(r.Kind, r.Values))
-	if len(r.Values) == 0 {
+}
+
+// progress tells a result on one line.
+func progress(r results.Result) string {
+	text := fmt.Sprintf("%s: %s: %s", roundName(r.Round), r.Label, r.Row)
+	if r.Work.Callers > 0 {
+		text += fmt.Sprintf(" (%s)", r.Work)
+	}
+	text += ": " + figures(r.Kind, r.Values)
+	if r.LeftOut != "" {
+		text += "LEFT OUT: " + r.LeftOut
+	} else if len(r.Values) == 0 {
 		text += r.Failure
 	}
 	if r.Failed > 0 {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"debug/buildinfo"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -31,13 +32,16 @@ type Subject struct {
 	Sums string `json:"sums"`
 }
 
+// system is the system of a subject, not started.
+func (s Subject) system() systems.System { return systems.All[s.System].New(s.Programs) }
+
 // subject makes a subject of a system, with one build of Tidemark.
-func subject(name string, t programs.Tidemark, peers string) (s Subject, err error) {
+func subject(name string, t programs.Tidemark, peers, jars string) (s Subject, err error) {
 	kind, err := systems.KindOf(name)
 	if err != nil {
 		return s, err
 	}
-	s = Subject{Label: name, System: name, Programs: systems.Programs{Tidemark: t.Dir, Peers: peers}, Drive: t.Drive}
+	s = Subject{Label: name, System: name, Programs: systems.Programs{Tidemark: t.Dir, Peers: peers, Jars: jars}, Drive: t.Drive}
 	server := filepath.Join(peers, kind.Server)
 	switch {
 	case kind.Ours():
@@ -45,6 +49,10 @@ func subject(name string, t programs.Tidemark, peers string) (s Subject, err err
 		s.Title = kind.Titled(t.Rev)
 		if t.Older {
 			s.Label = name + "@" + t.Rev
+		}
+	case kind.Set != "":
+		if server, err = ownJar(kind, jars); err == nil {
+			s.Title = kind.Titled(versionText.FindString(strings.TrimPrefix(filepath.Base(server), kind.Jar)))
 		}
 	case kind.Module == "":
 		if server, err = exec.LookPath(kind.Server); err == nil {
@@ -72,6 +80,15 @@ func versioned(kind systems.Kind, program string) (string, error) {
 		return kind.Title, nil
 	}
 	return kind.Titled(strings.TrimPrefix(modules[i].Version, "v")), nil
+}
+
+// ownJar is the jar of a Java server among those that it needs.
+func ownJar(kind systems.Kind, jars string) (string, error) {
+	list, err := filepath.Glob(filepath.Join(jars, kind.Jar+"-[0-9]*.jar"))
+	if err != nil || len(list) != 1 {
+		return "", fmt.Errorf("%d jars in %s are called %s (%v)", len(list), jars, kind.Jar, err)
+	}
+	return list[0], nil
 }
 
 // told is the title of an installed system with the first version that its

@@ -24,7 +24,7 @@ type Row struct {
 	// Work tells callers and batch.
 	Work string       `json:"work"`
 	Kind results.Kind `json:"kind"`
-	// Unit is of the figures: offsets/s, or s.
+	// Unit is of the figures: offsets/s, s or bytes.
 	Unit   string    `json:"unit"`
 	Median float64   `json:"median"`
 	Least  float64   `json:"least"`
@@ -34,28 +34,30 @@ type Row struct {
 	P50 time.Duration `json:"p50,omitempty"`
 	P99 time.Duration `json:"p99,omitempty"`
 	// Times is how many times better the first system of the plan is: the
-	// median of the ratios of each round, or for gaps the ratio of the medians;
-	// 0 of the first itself, of an Open, whose rates are chosen, and where it
+	// median of the ratios of each round, or of what is better the less it is the
+	// ratio of the medians; 0 of the first itself, of an Open, whose rates are chosen, and where it
 	// cannot be told.
 	Times float64 `json:"times,omitempty"`
 	// Failed counts requests that gave an error, in all rounds.
 	Failed int `json:"failed,omitempty"`
+	// LeftOut says of rounds in which it was not measured why.
+	LeftOut []string `json:"left_out,omitempty"`
 }
 
 // summarize makes rows of all results, in the order of the plan's cells and subjects.
 func summarize(r *Record) Summary {
 	s := Summary{Plan: r.Plan, Disks: r.Disks}
-	for _, cell := range r.Plan.Cells {
+	for _, cell := range slices.Concat(r.Plan.Cells, r.Plan.After) {
 		var first []results.Result
 		for i, subject := range r.Plan.Subjects {
-			list := r.of(subject.Label, cell)
+			list, out := r.of(subject.Label, cell)
 			if i == 0 {
 				first = list
 			}
-			if len(list) == 0 {
+			if len(list)+len(out) == 0 {
 				continue
 			}
-			row := rowOf(subject, list)
+			row := rowOf(subject, list, out)
 			if i > 0 && cell.Kind != results.Open {
 				row.Times = times(cell.Kind, first, list)
 			}
@@ -65,25 +67,33 @@ func summarize(r *Record) Summary {
 	return s
 }
 
-// of are the results of a cell, one a round, in the order of rounds; none of
-// what the system does not offer.
-func (r *Record) of(label string, cell results.Cell) (list []results.Result) {
+// of are the results of a cell, one a round, in the order of rounds, and those
+// that say why it was left out of a round; none of what the system does not offer.
+func (r *Record) of(label string, cell results.Cell) (list, out []results.Result) {
 	for _, have := range r.Results {
-		if have.Label == label && have.Row == cell.Row && have.Kind == cell.Kind && len(have.Values) > 0 {
+		switch {
+		case have.Label != label || have.Row != cell.Row || have.Kind != cell.Kind:
+		case have.LeftOut != "":
+			out = append(out, have)
+		case len(have.Values) > 0:
 			list = append(list, have)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b results.Result) int { return a.Round - b.Round })
-	return list
+	return list, out
 }
 
-func rowOf(subject Subject, list []results.Result) Row {
+func rowOf(subject Subject, list, out []results.Result) Row {
+	any := slices.Concat(list, out)[0]
 	row := Row{
-		Row: list[0].Row, Label: subject.Label, Title: subject.Title, Durability: list[0].Durability,
-		Work: list[0].Work.String(), Kind: list[0].Kind, Unit: "offsets/s",
+		Row: any.Row, Label: subject.Label, Title: subject.Title, Durability: any.Durability,
+		Work: any.Work.String(), Kind: any.Kind, Unit: any.Kind.Unit(),
 	}
-	if row.Kind == results.Gap {
-		row.Unit = "s"
+	for _, r := range out {
+		row.LeftOut = append(row.LeftOut, roundName(r.Round)+": "+r.LeftOut)
+	}
+	if len(list) == 0 {
+		return row
 	}
 	var p50, p99 latency.Sorted
 	for _, r := range list {
@@ -98,7 +108,7 @@ func rowOf(subject Subject, list []results.Result) Row {
 
 // times is how many times better first is.
 func times(kind results.Kind, first, other []results.Result) float64 {
-	if kind == results.Gap {
+	if kind.Unit() != results.Rate.Unit() {
 		return ratio(latency.Median(values(other)), latency.Median(values(first)))
 	}
 	var list []float64

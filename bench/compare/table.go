@@ -43,7 +43,22 @@ func (s Summary) Markdown() string {
 	for _, r := range s.Rows {
 		fmt.Fprintf(&b, "| %s | %s; %s | %s | %s | %s | %s |\n", r.work(), r.Title, r.Durability, r.figure(), took(r.P50), took(r.P99), r.times())
 	}
+	if list := s.leftOut(); len(list) > 0 {
+		b.WriteString("\nLeft out, since a system failed " + strconv.Itoa(attempts) + " times:\n\n" + strings.Join(list, ""))
+	}
 	return b.String()
+}
+
+// leftOut tells why rows lack rounds: a line for each system, round and reason.
+func (s Summary) leftOut() (list []string) {
+	for _, r := range s.Rows {
+		for _, why := range r.LeftOut {
+			if line := "- " + r.Title + ", " + why + "\n"; !slices.Contains(list, line) {
+				list = append(list, line)
+			}
+		}
+	}
+	return list
 }
 
 // work names a row; what was chosen by trying is named too.
@@ -55,12 +70,20 @@ func (r Row) work() string {
 }
 
 func (r Row) figure() string {
+	if len(r.Values) == 0 {
+		return "LEFT OUT, see below"
+	}
 	text := fmt.Sprintf("%s/s (%s to %s)", thousands(r.Median), thousands(r.Least), thousands(r.Most))
 	switch r.Kind {
-	case results.Gap:
+	case results.Gap, results.NodeBack, results.AllBack:
 		text = fmt.Sprintf("%.2f s (%.2f to %.2f, %d kills)", r.Median, r.Least, r.Most, len(r.Values))
+	case results.Size:
+		text = figures(r.Kind, r.Values)
 	case results.Open:
 		text = "offered " + text
+	}
+	if n := len(r.LeftOut); n > 0 {
+		text += fmt.Sprintf("; %d rounds LEFT OUT, see below", n)
 	}
 	if r.Failed > 0 {
 		text += fmt.Sprintf("; %d requests failed", r.Failed)
@@ -83,9 +106,12 @@ func (r Row) times() string {
 func figures(kind results.Kind, values []float64) string {
 	var list []string
 	for _, v := range values {
-		if kind == results.Gap {
+		switch kind.Unit() {
+		case "s":
 			list = append(list, fmt.Sprintf("%.2f s", v))
-		} else {
+		case "bytes":
+			list = append(list, thousands(v/1e6)+" MB")
+		default:
 			list = append(list, thousands(v)+"/s")
 		}
 	}

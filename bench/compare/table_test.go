@@ -1,11 +1,13 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tidemark-mq/tidemark/bench/results"
+	"github.com/tidemark-mq/tidemark/bench/systems"
 )
 
 // summed is a record of three rounds with known medians and ratios.
@@ -96,6 +98,11 @@ func TestSizes(t *testing.T) {
 				t.Errorf("%s: two rows are called %q", name, c.Row)
 			}
 			seen[c.Row] = true
+		}
+		for _, system := range p.Recovering {
+			if _, ok := systems.All[system].New(systems.Programs{}).(systems.Restarter); !ok || !slices.Contains(sizes[name].systems, system) {
+				t.Errorf("%s: the recovery of %s cannot be measured", name, system)
+			}
 		}
 	}
 	if _, err := newPlan("huge", 1, nil, Machine{}); err == nil {

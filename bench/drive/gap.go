@@ -24,13 +24,17 @@ const (
 
 // gaps kills the leader again and again. A gap is the time from just before
 // the kill to the first answer to a write that began after it.
-func gaps(ctx context.Context, system systems.System, load systems.Load, r *results.Result) error {
+func gaps(ctx context.Context, system systems.System, load systems.Load, r *results.Result) (err error) {
 	answered := make(chan answer, 4096)
 	callers := turnsOf(r.Work.Callers)
 	l := paced.Start(ctx, every, func(ctx context.Context, _ int) error {
 		return callers.take(func(caller int) error { return write(ctx, load, caller, answered) })
 	})
-	defer l.Stop()
+	defer func() {
+		if _, last := l.Stop(); err != nil && last != nil {
+			err = fmt.Errorf("%w (the last write that failed: %w)", err, last)
+		}
+	}()
 	for n := range r.Kills {
 		if n > 0 {
 			if err := system.Revive(ctx); err != nil {

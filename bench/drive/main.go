@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/tidemark-mq/tidemark/bench/results"
 	"github.com/tidemark-mq/tidemark/bench/systems"
@@ -59,6 +60,12 @@ func drive(ctx context.Context, system systems.System, job results.Job, tell fun
 	if err := system.Start(ctx, job.Dir); err != nil {
 		return fmt.Errorf("starting %s: %w", job.Label, err)
 	}
+	if err := heat(ctx, system, job.Heat); err != nil {
+		return fmt.Errorf("%s, warming it up: %w", job.Label, err)
+	}
+	if err := store(ctx, system, job.Fill); err != nil {
+		return fmt.Errorf("%s, storing %d offsets: %w", job.Label, job.Fill.Offsets, err)
+	}
 	for _, cell := range job.Cells {
 		r := results.Result{Label: job.Label, Round: job.Round, Cell: cell, Durability: system.Durability().Of(cell.Work.Op)}
 		if err := measure(ctx, system, job, &r); err != nil {
@@ -71,17 +78,46 @@ func drive(ctx context.Context, system systems.System, job results.Job, tell fun
 	return nil
 }
 
+// preparation bounds what a work needs before it begins: some clients have
+// shorter deadlines of their own where they are given none.
+const preparation = 2 * time.Minute
+
 // measure fills a result; one that the system does not offer stays without values.
-func measure(ctx context.Context, system systems.System, job results.Job, r *results.Result) error {
-	load, err := system.Workload(ctx, r.Work)
-	if err == nil {
-		err = errors.Join(fill(ctx, system, load, job, r), load.Close())
+func measure(ctx context.Context, system systems.System, job results.Job, r *results.Result) (err error) {
+	switch r.Kind {
+	case results.Size:
+		r.Values, err = size(job.Dir)
+	case results.NodeBack:
+		r.Values, err = nodeBack(ctx, system, r.Kills)
+	case results.AllBack:
+		r.Values, err = allBack(ctx, system, r.Kills)
+	default:
+		err = underLoad(ctx, system, job, r)
 	}
 	if errors.Is(err, systems.ErrNotOffered) {
 		r.Values, r.Failure = nil, systems.ErrNotOffered.Error()
 		return nil
 	}
 	return err
+}
+
+func underLoad(ctx context.Context, system systems.System, job results.Job, r *results.Result) error {
+	load, err := prepare(ctx, system, r.Work)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fill(ctx, system, load, job, r), load.Close())
+}
+
+// prepare makes the clients of a work, and writes what it needs.
+func prepare(ctx context.Context, system systems.System, w systems.Work) (systems.Load, error) {
+	ctx, cancel := context.WithTimeout(ctx, preparation)
+	defer cancel()
+	load, err := system.Workload(ctx, w)
+	if err != nil && !errors.Is(err, systems.ErrNotOffered) {
+		err = fmt.Errorf("preparing the work: %w", err)
+	}
+	return load, err
 }
 
 func fill(ctx context.Context, system systems.System, load systems.Load, job results.Job, r *results.Result) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -65,6 +66,24 @@ func rate(ctx context.Context, load systems.Load, warm, long time.Duration, r *r
 		return err
 	}
 	return sum(tallies, long, r)
+}
+
+// heat has callers write and read for a while without counting.
+func heat(ctx context.Context, system systems.System, long time.Duration) error {
+	if long == 0 {
+		return nil
+	}
+	for _, op := range []systems.Op{systems.Write, systems.Read} {
+		load, err := prepare(ctx, system, systems.Work{Op: op, Callers: 64, Batch: 1})
+		if err != nil {
+			return err
+		}
+		r := results.Result{Cell: results.Cell{Work: systems.Work{Callers: 64, Batch: 1}}}
+		if err := errors.Join(rate(ctx, load, 0, long/2, &r), load.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // work does requests of one caller until the window ends.

@@ -83,6 +83,19 @@ func TestRate(t *testing.T) {
 	})
 }
 
+// Warming up takes as long as it is told.
+func TestHeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		if err := heat(t.Context(), &fallible{}, 20*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took < 20*time.Second || took > 21*time.Second {
+			t.Errorf("warming up for 20 s took %v", took)
+		}
+	})
+}
+
 // Requests longer than the window still have a rate.
 func TestRateOfLongRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package programs builds what is compared: the servers of other systems from
-// their Go modules, Tidemark as it lies in its folder, and older revisions of it.
+// Package programs makes what is compared: the servers of other systems from
+// their Go modules or jars, Tidemark as it lies in its folder, and older revisions of it.
 package programs
 
 import (
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/tidemark-mq/tidemark/bench/systems"
+	"github.com/tidemark-mq/tidemark/internal/javaparts"
 )
 
 // Builder builds programs. What was built before and has not changed is quick.
@@ -49,6 +50,19 @@ func (b Builder) Peers(ctx context.Context) (dir string, err error) {
 		if err := goBuild(ctx, b.bench(), filepath.Join(dir, kind.Server), kind.Module); err != nil {
 			return "", err
 		}
+	}
+	return dir, nil
+}
+
+// Jars gives the folder with the jars of a Java server, and an empty name for
+// another system. The first time Maven fetches them.
+func (b Builder) Jars(ctx context.Context, kind systems.Kind) (string, error) {
+	if kind.Set == "" {
+		return "", nil
+	}
+	dir, err := javaparts.Jars(ctx, javaparts.Set(kind.Set))
+	if err != nil {
+		return "", fmt.Errorf("the jars of %s (--systems leaves it out): %w", kind.Title, err)
 	}
 	return dir, nil
 }

@@ -23,7 +23,27 @@ const (
 	Gap Kind = "gap"
 	// Tune is a Rate that only chooses the batch of a later one.
 	Tune Kind = "tune"
+	// Size tells how many bytes the data takes on the disk, of all processes.
+	Size Kind = "size"
+	// NodeBack kills the leader and measures how long it takes from its start
+	// until it takes part again, in seconds.
+	NodeBack Kind = "node back"
+	// AllBack kills all processes and measures how long it takes from their
+	// start until a write of a new client is answered, in seconds.
+	AllBack Kind = "all back"
 )
+
+// Unit is what values of the kind count.
+func (k Kind) Unit() string {
+	switch k {
+	case Gap, NodeBack, AllBack:
+		return "s"
+	case Size:
+		return "bytes"
+	default:
+		return "offsets/s"
+	}
+}
 
 // Cell is one thing to measure.
 type Cell struct {
@@ -31,8 +51,16 @@ type Cell struct {
 	Row  string       `json:"row"`
 	Kind Kind         `json:"kind"`
 	Work systems.Work `json:"work"`
-	// Kills is how often the leader is killed; for Gap.
+	// Kills is how often the leader, or all, are killed; for Gap, NodeBack and
+	// AllBack.
 	Kills int `json:"kills,omitempty"`
+}
+
+// Fill is what a system stores before anything is measured.
+type Fill struct {
+	// Work is how, Offsets how many are written in all: each key again and again.
+	Work    systems.Work `json:"work"`
+	Offsets int          `json:"offsets"`
 }
 
 // Job is what one process drives: a system, started anew, and cells in their order.
@@ -44,6 +72,11 @@ type Job struct {
 	// Dir is an empty folder for data and logs.
 	Dir   string `json:"dir"`
 	Round int    `json:"round"`
+	// Heat is how long the system is loaded before anything counts, so that what
+	// compiles while it runs has done so.
+	Heat time.Duration `json:"heat,omitempty"`
+	// Fill comes before the cells; the zero value is nothing.
+	Fill  Fill   `json:"fill"`
 	Cells []Cell `json:"cells"`
 	// Warm is how long a Rate runs before For, the time that counts.
 	Warm time.Duration `json:"warm"`
@@ -57,8 +90,9 @@ type Result struct {
 	Cell
 	// Durability is what an answer means.
 	Durability string `json:"durability"`
-	// Values are one rate (of an Open the one that was offered), or a gap for
-	// each kill; none if the system does not offer the work.
+	// Values are one rate (of an Open the one that was offered) or size, or what
+	// followed each kill; none if the system does not offer the work, or was left
+	// out.
 	Values []float64 `json:"values"`
 	// P50, P99 and Most are of the time that a request took; not of a Gap.
 	P50  time.Duration `json:"p50,omitempty"`
@@ -67,4 +101,7 @@ type Result struct {
 	// Failed counts requests that gave an error, and Failure is the last one.
 	Failed  int    `json:"failed,omitempty"`
 	Failure string `json:"failure,omitempty"`
+	// LeftOut is why the cell was not measured in this round: the system could
+	// not be made ready for it, or failed, several times. Empty if it was.
+	LeftOut string `json:"left_out,omitempty"`
 }

@@ -13,6 +13,8 @@ type Programs struct {
 	// Tidemark holds tidemarkd, Peers the servers of the others.
 	Tidemark string `json:"tidemark"`
 	Peers    string `json:"peers"`
+	// Jars holds the jars of a system that is a set of them.
+	Jars string `json:"jars,omitempty"`
 }
 
 // Kind is a system that can be measured.
@@ -22,6 +24,9 @@ type Kind struct {
 	// Server is its program's name, Module the Go module that the program's
 	// source is in; a program without one has to be installed.
 	Server, Module string
+	// Set is the set of jars that a Java server is (javaparts.Set), and Jar which
+	// of them is its own, without the version. Both are empty of others.
+	Set, Jar string
 	// New makes one that is not started.
 	New func(Programs) System
 }
@@ -38,14 +43,22 @@ func (k Kind) Titled(version string) string {
 // Ours tells whether it is Tidemark.
 func (k Kind) Ours() bool { return k.Module == tidemarkModule }
 
-// Lacking tells whether its program would have to be installed first: nothing
-// here builds it.
-func (k Kind) Lacking() bool {
-	if k.Module != "" {
-		return false
+// Lacking names a program that would have to be installed first, since nothing
+// here builds it; it is empty if there is none.
+func (k Kind) Lacking() string {
+	var needed []string
+	switch {
+	case k.Set != "":
+		needed = []string{k.Server, "mvn"} // the latter fetches the jars
+	case k.Module == "":
+		needed = []string{k.Server}
 	}
-	_, err := exec.LookPath(k.Server)
-	return err != nil
+	for _, program := range needed {
+		if _, err := exec.LookPath(program); err != nil {
+			return program
+		}
+	}
+	return ""
 }
 
 // tidemarkModule is the module that tidemarkd is in.
@@ -53,14 +66,27 @@ const tidemarkModule = "github.com/tidemark-mq/tidemark"
 
 // All are the systems by name.
 var All = map[string]Kind{
-	"redis":        {"Redis", "", redisServer, "", func(Programs) System { return &redisKV{} }},
-	"tidemark":     {"Tidemark", "boltdb", "tidemarkd", tidemarkModule, func(p Programs) System { return &tidemark{bin: p.Tidemark, store: "boltdb"} }},
-	"tidemark-wal": {"Tidemark", "wal", "tidemarkd", tidemarkModule, func(p Programs) System { return &tidemark{bin: p.Tidemark, store: "wal"} }},
-	"bare":         {"bare hashicorp/raft", "boltdb", "bared", raftModule, func(p Programs) System { return &bare{bin: p.Peers, store: "boltdb"} }},
-	"bare-wal":     {"bare hashicorp/raft", "wal", "bared", raftModule, func(p Programs) System { return &bare{bin: p.Peers, store: "wal"} }},
-	"etcd":         {"etcd", "", "etcd", "go.etcd.io/etcd/server/v3", func(p Programs) System { return &etcd{bin: p.Peers} }},
-	"nats":         {"NATS JetStream KV", "", "nats-server", natsModule, func(p Programs) System { return &natsKV{bin: p.Peers, sync: always} }},
-	"nats-default": {"NATS JetStream KV", "as shipped", "nats-server", natsModule, func(p Programs) System { return &natsKV{bin: p.Peers} }},
+	"redis": {Title: "Redis", Server: redisServer, New: func(Programs) System { return &redisKV{} }},
+	"tidemark": {Title: "Tidemark", Variant: "boltdb", Server: "tidemarkd", Module: tidemarkModule,
+		New: func(p Programs) System { return &tidemark{bin: p.Tidemark, store: "boltdb"} }},
+	"tidemark-wal": {Title: "Tidemark", Variant: "wal", Server: "tidemarkd", Module: tidemarkModule,
+		New: func(p Programs) System { return &tidemark{bin: p.Tidemark, store: "wal"} }},
+	"bare": {Title: "bare hashicorp/raft", Variant: "boltdb", Server: "bared", Module: raftModule,
+		New: func(p Programs) System { return &bare{bin: p.Peers, store: "boltdb"} }},
+	"bare-wal": {Title: "bare hashicorp/raft", Variant: "wal", Server: "bared", Module: raftModule,
+		New: func(p Programs) System { return &bare{bin: p.Peers, store: "wal"} }},
+	"etcd": {Title: "etcd", Server: "etcd", Module: "go.etcd.io/etcd/server/v3",
+		New: func(p Programs) System { return &etcd{bin: p.Peers} }},
+	"nats": {Title: "NATS JetStream KV", Server: "nats-server", Module: natsModule,
+		New: func(p Programs) System { return &natsKV{bin: p.Peers, sync: always} }},
+	"nats-default": {Title: "NATS JetStream KV", Variant: "as shipped", Server: "nats-server", Module: natsModule,
+		New: func(p Programs) System { return &natsKV{bin: p.Peers} }},
+	"rocketmq": {Title: "RocketMQ broker", Variant: "one, as shipped", Server: java, Set: "rocketmq5", Jar: "rocketmq-broker",
+		New: func(p Programs) System { return &rocketmq{jars: p.Jars} }},
+	"kafka": {Title: "Kafka group coordinator", Server: java, Set: "kafka", Jar: "kafka_2.13",
+		New: func(p Programs) System { return &kafka{jars: p.Jars, synced: true} }},
+	"kafka-default": {Title: "Kafka group coordinator", Variant: "as shipped", Server: java, Set: "kafka", Jar: "kafka_2.13",
+		New: func(p Programs) System { return &kafka{jars: p.Jars} }},
 }
 
 // Named makes a system.

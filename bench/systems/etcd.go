@@ -127,6 +127,8 @@ func (e *etcd) Revive(ctx context.Context) error {
 	return e.ready(ctx)
 }
 
+func (e *etcd) Restart() (time.Time, error) { return restart(e.nodes[:], e.start) }
+
 func (e *etcd) Stop() error { return stopAll(e.nodes[:]) }
 
 // etcdLoad is a Work on etcd.

@@ -16,17 +16,32 @@ type Key struct {
 	Queue                int32
 }
 
-// keysOf gives a caller keys of its own: one group, topics of 16 queues.
-func keysOf(caller, n int) []Key {
-	list := make([]Key, n)
+// keys gives a caller keys of its own: a group, unless all have one, and topics
+// of 16 queues.
+func (w Work) keys(caller int) []Key {
+	first := 0
+	if w.OneGroup {
+		caller, first = 0, caller*w.Batch
+	}
+	list := make([]Key, w.Batch)
 	for i := range list {
+		n := first + i
 		list[i] = Key{
 			Group:  fmt.Sprintf("com-example-shop-orders-group-%010d", caller),
-			Topic:  fmt.Sprintf("com-example-shop-orders-topic-%010d", i/queuesPerTopic),
-			Broker: "broker-a", Queue: int32(i % queuesPerTopic),
+			Topic:  fmt.Sprintf("com-example-shop-orders-topic-%010d", n/queuesPerTopic),
+			Broker: "broker-a", Queue: int32(n % queuesPerTopic),
 		}
 	}
 	return list
+}
+
+// topics is how many topics the keys of all callers have.
+func (w Work) topics() int {
+	n := w.Batch
+	if w.OneGroup {
+		n *= w.Callers
+	}
+	return (n + queuesPerTopic - 1) / queuesPerTopic
 }
 
 // Path joins the names, for stores whose key is one string.
@@ -42,7 +57,7 @@ func firstOffset() int64 { return time.Now().UnixMilli() }
 func paths(w Work, prefix, between string) [][]string {
 	all := make([][]string, w.Callers)
 	for i := range all {
-		for _, k := range keysOf(i, w.Batch) {
+		for _, k := range w.keys(i) {
 			all[i] = append(all[i], prefix+k.Path(between))
 		}
 	}

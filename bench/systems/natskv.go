@@ -217,4 +217,6 @@ func (n *natsKV) whole(ctx context.Context) error {
 	return nil
 }
 
+func (n *natsKV) Restart() (time.Time, error) { return restart(n.nodes[:], n.start) }
+
 func (n *natsKV) Stop() error { return stopAll(n.nodes[:]) }

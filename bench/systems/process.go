@@ -14,8 +14,11 @@ import (
 	"time"
 )
 
-// patience is how long processes may take to serve, or to end.
-const patience = 60 * time.Second
+// patience is how long processes may take to serve, ending to end.
+const (
+	patience = 2 * time.Minute
+	ending   = 20 * time.Second
+)
 
 // process is one server. The zero value is one that does not run.
 type process struct {
@@ -85,7 +88,7 @@ func (p *process) stop() error {
 	}
 	select {
 	case <-p.done:
-	case <-time.After(patience / 3):
+	case <-time.After(ending):
 		_ = p.cmd.Process.Kill() // it may have ended now
 		<-p.done
 	}
@@ -103,6 +106,32 @@ func stopAll(list []process) error {
 		err = errors.Join(err, <-all)
 	}
 	return err
+}
+
+// killAll ends all of them with SIGKILL; what has ended by itself is none of it.
+func killAll(list []process) error {
+	var err error
+	for i := range list {
+		if list[i].running() {
+			_, killed := list[i].kill()
+			err = errors.Join(err, killed)
+		}
+	}
+	return err
+}
+
+// restart kills all, and starts them again.
+func restart(list []process, start func(i int) error) (time.Time, error) {
+	if err := killAll(list); err != nil {
+		return time.Time{}, err
+	}
+	began := time.Now()
+	for i := range list {
+		if err := start(i); err != nil {
+			return began, err
+		}
+	}
+	return began, nil
 }
 
 // await asks until it is told nil, and gives the last answer if that takes too

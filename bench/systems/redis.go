@@ -115,7 +115,7 @@ func (r *redisKV) Workload(ctx context.Context, w Work) (Load, error) {
 	begin := firstOffset()
 	for i := range l.next {
 		l.next[i] = begin
-		keys := keysOf(i, w.Batch)
+		keys := w.keys(i)
 		var fields []string
 		for _, k := range keys {
 			fields = append(fields, fmt.Sprintf("%s/%s/%d", k.Topic, k.Broker, k.Queue))

@@ -1,5 +1,5 @@
 // Package systems runs the stores that are compared, each as three processes
-// on this machine, and does work on them through the client that each one's
+// (RocketMQ's broker is one) on this machine, and does work on them through the client that each one's
 // authors offer. A store is a file that implements System and is named in All.
 //
 // Every system keeps the same: offsets of consumers, each under the four names
@@ -39,6 +39,9 @@ type Work struct {
 	Batch int `json:"batch"`
 	// Separate gives each caller a client of its own; else all share one.
 	Separate bool `json:"separate,omitempty"`
+	// OneGroup has the offsets of all callers in one group: where each group has
+	// a leader of its own, a kill concerns all of them then.
+	OneGroup bool `json:"one_group,omitempty"`
 	// Way is how a batch is sent where a system has several; empty is the usual one.
 	Way string `json:"way,omitempty"`
 }
@@ -82,7 +85,7 @@ func (d Durability) Of(op Op) string {
 	return d.Read
 }
 
-// System is a store of three processes. Its methods are called by one
+// System is a store. Its methods are called by one
 // goroutine, in this order: Start, then any of Workload, Kill with Revive, at
 // last Stop, also after a failure of Start.
 type System interface {
@@ -100,4 +103,12 @@ type System interface {
 	Revive(ctx context.Context) error
 	// Stop ends all processes.
 	Stop() error
+}
+
+// Restarter is a system whose recovery is measured.
+type Restarter interface {
+	System
+	// Restart ends all processes with SIGKILL at once, starts them again, and
+	// tells when it began to start them. It does not wait until they serve.
+	Restart() (time.Time, error)
 }

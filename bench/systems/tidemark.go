@@ -125,6 +125,8 @@ func (t *tidemark) Revive(ctx context.Context) error {
 	return t.ready(ctx)
 }
 
+func (t *tidemark) Restart() (time.Time, error) { return restart(t.nodes[:], t.start) }
+
 func (t *tidemark) Stop() error { return stopAll(t.nodes[:]) }
 
 // tidemarkLoad is a Work on Tidemark.
@@ -154,7 +156,7 @@ func (t *tidemark) Workload(ctx context.Context, w Work) (Load, error) {
 	for i := range w.Callers {
 		var keys []offset.Key
 		var commits []offset.Commit
-		for _, k := range keysOf(i, w.Batch) {
+		for _, k := range w.keys(i) {
 			key := offset.Key{Group: k.Group, MessageQueue: offset.MessageQueue{Topic: k.Topic, Broker: k.Broker, QueueID: k.Queue}}
 			keys, commits = append(keys, key), append(commits, offset.Commit{Key: key, Offset: begin})
 		}
