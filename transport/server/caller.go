@@ -36,6 +36,7 @@ type identity struct {
 // that may have changed.
 type caller struct {
 	callers Callers // nil: nobody is known
+	refusal error   // what each call is answered with; nil: it is served
 	from    string
 	call    string // Service/Method
 	// authorization is the header, chain what the connection showed.
@@ -47,12 +48,17 @@ type caller struct {
 }
 
 type (
-	callerKey struct{} // of the caller of a request
-	chainKey  struct{} // of what is kept for a connection
+	callerKey  struct{} // of the caller of a request
+	chainKey   struct{} // of what is kept for a connection
+	refusalKey struct{} // of why a connection is refused
 )
 
-// rememberChain gives a connection the place where its identity is kept.
-func rememberChain(ctx context.Context) context.Context {
+// remember gives a connection the place where its identity is kept, or keeps why
+// it is refused.
+func remember(ctx context.Context, refusal error) context.Context {
+	if refusal != nil {
+		return context.WithValue(ctx, refusalKey{}, refusal)
+	}
 	return context.WithValue(ctx, chainKey{}, new(atomic.Pointer[identity]))
 }
 
@@ -61,6 +67,7 @@ func (s *Server) callerOf(r *http.Request) *caller {
 	if r.TLS != nil {
 		c.chain = r.TLS.PeerCertificates
 	}
+	c.refusal, _ = r.Context().Value(refusalKey{}).(error)
 	c.byChain, _ = r.Context().Value(chainKey{}).(*atomic.Pointer[identity])
 	if c.byChain == nil {
 		c.byChain = new(atomic.Pointer[identity])
@@ -79,15 +86,19 @@ func callerIn(ctx context.Context) *caller {
 // principal says who sends a request, and reports where that cannot be said.
 func (s *Server) principal(who *caller) (auth.Principal, error) {
 	p, err := who.principal()
-	if err != nil {
+	if err != nil && who.refusal == nil {
 		s.cfg.Denied(who.from, who.call, err)
 	}
 	return p, err
 }
 
-// principal says who calls; the error wraps offset.ErrDenied. What is shown and
-// wrong is refused, and not taken for nothing.
+// principal says who calls; the error wraps offset.ErrDenied, or is why the whole
+// connection is refused. What is shown and wrong is refused, and not taken for
+// nothing.
 func (c *caller) principal() (auth.Principal, error) {
+	if c.refusal != nil {
+		return auth.Principal{}, c.refusal
+	}
 	if c.callers == nil {
 		return auth.Anonymous(c.from), nil
 	}

@@ -74,7 +74,7 @@ func TestWhoCalls(t *testing.T) {
 func TestCertificatesAreVerifiedOnce(t *testing.T) {
 	b := &book{}
 	s := New(Config{Callers: b})
-	ctx := rememberChain(t.Context())
+	ctx := remember(t.Context(), nil)
 	for range 3 {
 		r := httptest.NewRequestWithContext(ctx, "POST", "/", nil)
 		r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{{}}}

@@ -63,7 +63,7 @@ type Stats struct {
 	// Connections, Streams, Calls and Bytes are what is open or under way now;
 	// Bytes is what Limits.Bytes bounds.
 	Connections, Streams, Calls, Bytes int64
-	// Since the start: connections closed at once for one of the two bounds,
+	// Since the start: connections refused for one of the two bounds,
 	// calls answered with ErrBusy by this package, panics caught in handlers,
 	// and peers that were cut off since they did not read.
 	RefusedConnections, Busy, Panics, Stalled int64

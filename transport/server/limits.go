@@ -11,7 +11,8 @@ import (
 // queue of its own.
 type Limits struct {
 	// Connections is how many connections are open at once, and PerAddress how
-	// many of them from one IP address; a further one is closed at once.
+	// many of them from one IP address; the calls of a further one are
+	// answered with ErrBusy, for up to a second, and 64 such connections at once.
 	Connections, PerAddress int
 	// Calls is how many calls are under way at once, on all connections.
 	Calls int

@@ -60,6 +60,9 @@ func (s *Server) checked(errorsOf *connect.ErrorWriter, next http.Handler) http.
 		}
 		d := &deadlines{http.NewResponseController(w)}
 		who := s.callerOf(r)
+		if who.refusal != nil {
+			w.Header().Set("Connection", "close")
+		}
 		streams := r.URL.Path == tidemarkv1connect.OffsetServiceStreamProcedure
 		if err == nil && !streams { // of a stream, each call is refused
 			_, err = s.principal(who)

@@ -71,7 +71,7 @@ func (s *Server) newHTTP(h http.Handler) *http.Server {
 	}
 	return &http.Server{
 		TLSConfig:         s.cfg.TLS.Clone(),
-		ConnContext:       func(ctx context.Context, _ net.Conn) context.Context { return rememberChain(ctx) },
+		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return remember(ctx, refusalOf(c)) },
 		Handler:           h,
 		Protocols:         protocols,
 		ReadHeaderTimeout: s.limits.Header,

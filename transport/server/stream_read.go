@@ -74,10 +74,13 @@ func (st *stream) takeAll(list []*tidemarkv1.Call) {
 	d.leave()
 }
 
-// deny answers calls of somebody who is not known, or not any more.
+// deny answers calls of somebody who is not known, or not any more, or whose
+// connection is one too many.
 func (st *stream) deny(list []*tidemarkv1.Call, err error) {
 	for _, call := range list {
-		st.srv.cfg.Denied(st.caller.from, callName(call), err)
+		if st.caller.refusal == nil {
+			st.srv.cfg.Denied(st.caller.from, callName(call), err)
+		}
 		st.put(reply{message: refusal(call.GetId(), err)})
 	}
 }
