@@ -1,0 +1,9 @@
+package scale
+
+import (
+	"testing"
+
+	"github.com/tidemark-mq/tidemark/cluster-test/local"
+)
+
+func TestMain(m *testing.M) { local.Main(m) }
