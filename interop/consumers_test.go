@@ -74,23 +74,33 @@ func everyKind(t *testing.T, s *stand.Stand) {
 		g.fleet.Stop(g.name)
 	}
 	if s.Where == stand.Tidemark {
-		equalButForOne(t, s, b, groups[0].name)
+		equalButForOne(t, s, b, groups)
 	}
 }
 
 // equalButForOne compares the broker with the cluster; again when it runs by
 // itself, over the file that it left; and once more when one offset was changed
 // there, which the cluster knows nothing of.
-func equalButForOne(t *testing.T, s *stand.Stand, b *javaparts.Broker, group string) {
+//
+// By itself a broker gives messages that were popped and not acknowledged in time
+// to a retry topic of its own, at offset 0, which the cluster knows nothing of
+// either: then it is compared without the groups that pop.
+func equalButForOne(t *testing.T, s *stand.Stand, b *javaparts.Broker, groups []group) {
 	t.Helper()
 	const equal = " 0 different, 0 only at the broker, 0 only in the cluster"
 	t.Log(s.Diff(b, "15s").Want(t, 0, equal, "").Out)
+	var named []string
+	for _, g := range groups {
+		if !g.pops {
+			named = append(named, "--group", g.name)
+		}
+	}
 	b.Stop()
 	b.ByItself()
 	b.Start()
-	s.Diff(b, "0s").Want(t, 0, equal, "")
-	b.Commit(group, "load", 2, 1_000_000)
-	s.Diff(b, "0s").Want(t, 6, " 1 different, 0 only at the broker, 0 only in the cluster", "1 offset differs")
+	s.Diff(b, "0s", named...).Want(t, 0, equal, "")
+	b.Commit(groups[0].name, "load", 2, 1_000_000)
+	s.Diff(b, "0s", named...).Want(t, 6, " 1 different, 0 only at the broker, 0 only in the cluster", "1 offset differs")
 }
 
 // group is a consumer group that runs.
@@ -98,6 +108,8 @@ type group struct {
 	name   string
 	fleet  *fleet.Fleet
 	record *fleet.Record
+	// pops: by POP, straight or through a proxy.
+	pops bool
 }
 
 // muster starts two consumers of each kind of each squad, each kind in a group of its own.
@@ -118,7 +130,8 @@ func muster(s *stand.Stand, b *javaparts.Broker, topic string, squads []squad) (
 			if k == fleet.POP {
 				b.PopMode(name, topic)
 			}
-			groups = append(groups, group{name, f, f.Consume(k, name, topic, 2)})
+			pops := k == fleet.POP || q.client == fleet.GRPC
+			groups = append(groups, group{name, f, f.Consume(k, name, topic, 2), pops})
 		}
 	}
 	return groups

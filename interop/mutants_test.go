@@ -16,7 +16,7 @@ import (
 var brokerMistakes = []struct{ mistake, proof string }{
 	{"answered-early", "TestKillOfBrokerAndConsumers"},
 	{"log-not-awaited", "TestPoppedMessagesRestOnTheLog"},
-	{"order-lost", "TestPublicFaultsThroughABroker"},
+	{"order-lost", "TestSideBySide$/^5.5.0$/^faults"},
 	{"reset-undone", "TestResetsAreFollowed"},
 	{"table-not-read", "TestOffsetsOutliveTheBroker"},
 	{"claim-ignored", "TestTwoMastersOfOneName"},
@@ -37,7 +37,8 @@ func TestBrokerMistakes(t *testing.T) {
 			cmd.Dir = local.Root()
 			cmd.Env = append(os.Environ(), "SCENARIOS=1", "TIDEMARK_BROKER_JAR="+jar, "TIDEMARK_BROKER_MISTAKE="+m.mistake)
 			said, err := cmd.CombinedOutput()
-			ran := strings.Contains(string(said), "--- FAIL: "+m.proof)
+			test, _, _ := strings.Cut(m.proof, "$")
+			ran := strings.Contains(string(said), "--- FAIL: "+test)
 			if err == nil || !ran {
 				t.Errorf("%s did not find it (%v): %s", m.proof, err, tail(string(said)))
 				return

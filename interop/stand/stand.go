@@ -143,8 +143,8 @@ func (s *Stand) Admin(args ...string) string {
 
 // Diff is what "tidemark rocketmq diff" says of a broker: exit code 0 where its
 // table and the cluster are equal, 6 where they differ. It compares again for
-// up to wait ("10s").
-func (s *Stand) Diff(b *javaparts.Broker, wait string) local.Result {
+// up to wait ("10s"). flags are further ones, as --group.
+func (s *Stand) Diff(b *javaparts.Broker, wait string, flags ...string) local.Result {
 	s.Helper()
-	return s.Cluster.Tidemark("rocketmq", "diff", b.Addr, "--wait", wait)
+	return s.Cluster.Tidemark(append([]string{"rocketmq", "diff", b.Addr, "--wait", wait}, flags...)...)
 }
