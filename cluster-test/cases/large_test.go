@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark-mq/tidemark/cluster-test/load"
 	"github.com/tidemark-mq/tidemark/cluster-test/local"
 	"github.com/tidemark-mq/tidemark/internal/fixture"
+	"github.com/tidemark-mq/tidemark/offset"
 	"github.com/tidemark-mq/tidemark/offsetfile"
 )
 
@@ -35,9 +36,10 @@ func large(t *testing.T) (path string, offsets uint64) {
 	return path, uint64(entries) * 4
 }
 
-// TestC50: a large file comes in while others commit, and the leader dies half
-// way. Status and health answer all the time; what is missing then is told, and
-// the same command ends in the same state as one clean run.
+// TestC50 (rqlite/rqlite#1016, #1551): a large file comes in while others commit,
+// and the leader dies half way. Status and health answer all the time; what is
+// missing then is told, and the same command ends in the same state as one clean
+// run. No entry of it is larger than a request may be.
 func TestC50(t *testing.T) {
 	path, offsets := large(t)
 	c := local.Start(t, 3)
@@ -74,6 +76,11 @@ func TestC50(t *testing.T) {
 	l.More(3)
 	t.Logf("longest gap for the other commits: %v", l.LongestGap().Round(time.Millisecond))
 	l.Check(c.Nodes())
+	for _, n := range c.Nodes() {
+		if largest, err := n.Metric(ask.Within(t, ask.Patience), "tidemark_proposed_largest_bytes"); err != nil || largest > offset.MaxRequest {
+			t.Errorf("%s has proposed an entry of %v bytes; %v", n.Name, largest, err)
+		}
+	}
 	sameAsFile(t, c, path, offsets)
 }
 

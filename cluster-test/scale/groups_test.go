@@ -132,14 +132,12 @@ func (c *crowd) expired() {
 		})
 	}
 	c.meanwhile(seen)
-	args := []string{"group", "expire", "--unmoved-since", fmt.Sprint(mark), "--prefix", "dead-", "--limit", "10000", "--execute"}
-	c.cluster.Tidemark(append(args, "--limit", fmt.Sprint(c.groups/4))...).Want(c, 0, "removed", "")
+	c.expire(mark)
 	leader := c.cluster.Leader()
 	c.cluster.Sh("kill", leader)
-	ask.Until(c, "nothing more is to be removed", func() bool {
-		r := c.cluster.Tidemark(args...)
-		return r.Code == 0 && strings.HasPrefix(r.Out, "0 groups")
-	})
+	for left := true; left; {
+		left = c.expire(mark)
+	}
 	c.cluster.Sh("start", leader)
 	c.cluster.Sh("ready")
 	for _, n := range c.cluster.Nodes() {
@@ -158,6 +156,15 @@ func (c *crowd) expired() {
 	}
 	again := offset.Commit{Key: c.key(c.groups+1, 0), Offset: 1, Epoch: c.states(c.groups + 1)[0].Epoch}
 	c.commit(again) // there is room
+}
+
+// expire removes some groups that have not moved since the mark, and tells whether
+// there were any.
+func (c *crowd) expire(mark int64) bool {
+	c.Helper()
+	r := c.cluster.Tidemark("group", "expire", "--unmoved-since", fmt.Sprint(mark), "--prefix", "dead-",
+		"--limit", fmt.Sprint(min(c.groups/3, offset.MaxCommits)), "--execute").Want(c, 0, "", "")
+	return !strings.HasPrefix(r.Out, "0 groups")
 }
 
 // meanwhile expires a group by what was seen before it moved: it is left alone.

@@ -2,8 +2,6 @@ package scale
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,28 +12,18 @@ import (
 // what its table and its connections do.
 const (
 	baseBytes       = 256 << 20
-	tableFactor     = 2
+	tableFactor     = 4
 	connectionBytes = 128 << 10
 )
 
-// metric reads one value without labels from a node's page.
+// metric is a value that a node shows.
 func metric(t *testing.T, n *ask.Node, name string) float64 {
 	t.Helper()
-	_, page, err := n.Page(ask.Within(t, ask.Patience), "/metrics")
+	v, err := n.Metric(ask.Within(t, ask.Patience), name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(page) {
-		if value, ok := strings.CutPrefix(line, name+" "); ok {
-			v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return v
-		}
-	}
-	t.Fatalf("%s shows no %s", n.Name, name)
-	return 0
+	return v
 }
 
 // fits demands that a node takes no more memory than docs/sizing.md says.
