@@ -16,7 +16,7 @@ import (
 
 // patience is how long processes may take to serve, ending to end.
 const (
-	patience = 2 * time.Minute
+	patience = 3 * time.Minute
 	ending   = 20 * time.Second
 )
 
@@ -139,6 +139,7 @@ func restart(list []process, start func(i int) error) (time.Time, error) {
 func await(ctx context.Context, list []process, ask func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	began := time.Now()
 	for {
 		call, cancel := context.WithTimeout(ctx, 2*time.Second)
 		err := ask(call)
@@ -154,7 +155,7 @@ func await(ctx context.Context, list []process, ask func(ctx context.Context) er
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case <-ctx.Done():
-			return fmt.Errorf("the servers do not serve after %v; their logs are beside %s: %w", patience, list[0].log, err)
+			return fmt.Errorf("the servers do not serve after %v; their logs are beside %s: %w", time.Since(began).Round(time.Second), list[0].log, err)
 		}
 	}
 }
