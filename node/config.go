@@ -103,11 +103,11 @@ type Founder struct {
 	Name, Peer string
 }
 
-// Timers are those of raft. Lease equals Heartbeat by default, since followers
-// answer heartbeats between two syncs of their disks only.
+// Timers are those of raft, the same on all members.
 type Timers struct {
 	// Heartbeat is how long a follower waits for a leader before it stands for
-	// election, Election how long a candidate waits for votes.
+	// election, Election how long a candidate waits for votes, at least: it waits
+	// longer where the disk is slow.
 	Heartbeat, Election time.Duration
 	// Lease is how long a leader goes on without a quorum. At most Heartbeat.
 	Lease time.Duration
@@ -197,6 +197,9 @@ type Unsafe struct {
 	// HeartbeatsWait has heartbeats wait for raft's main loop, however long that
 	// writes to the disk.
 	HeartbeatsWait bool
+	// ImpatientVotes gives an election up after the election timeout, however long
+	// the writes of votes take.
+	ImpatientVotes bool
 	// LibraryVerify confirms reads by raft's VerifyLeader alone.
 	LibraryVerify bool
 	// RawTransfer hands leadership over as the library does: it neither stops

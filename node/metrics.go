@@ -20,6 +20,7 @@ type counters struct {
 	auditDropped, denied         atomic.Uint64
 	writes, writeBytes           atomic.Uint64
 	writeNanos, longestWrite     atomic.Uint64
+	recent                       recentWrites
 	snapshotNanos                atomic.Uint64
 
 	// costed counts entries that were proposed here and applied, the others add
@@ -64,6 +65,7 @@ func (c *counters) wrote(d time.Duration, bytes int) {
 	c.writeBytes.Add(uint64(bytes))
 	c.writeNanos.Add(uint64(d))
 	raise(&c.longestWrite, uint64(d))
+	c.recent.add(d)
 }
 
 // Metric is one value of the node's own metrics.

@@ -22,6 +22,7 @@ const stagger = 25 * time.Millisecond
 func (r *replica) noticeSilence(ctx context.Context) {
 	var looked time.Time
 	for ctx.Err() == nil {
+		r.giveVotesTime()
 		_, leader := r.raft.LeaderWithID()
 		heard := r.raft.LastContact()
 		turn, votes := r.turn(leader)

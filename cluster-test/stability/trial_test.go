@@ -39,7 +39,7 @@ func bear(t *testing.T, c *local.Cluster, preset string, d time.Duration, distur
 	t.Logf("%s, %v of %s: terms %d to %d; %.0f offsets acknowledged a second, longest gap %v; log writes: %s", preset,
 		took.Round(time.Second), met, before, after, float64(acknowledged)/took.Seconds(), gap.Round(time.Millisecond), writes(t, c))
 	if after != before && preset == "lan" && effort.Soak() {
-		t.Errorf("%d elections, and none is promised on a machine with nothing else to do", after-before)
+		t.Errorf("%d elections, and none is promised on a machine that has nothing else to do", after-before)
 	}
 	l.Check(c.Nodes())
 }
