@@ -21,6 +21,7 @@ func TestSystems(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
+	t.Setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1") // the quick compiler alone: servers start sooner
 	b := programs.Builder{Root: "../..", Out: t.TempDir()}
 	peers, err := b.Peers(ctx)
 	if err != nil {
