@@ -103,10 +103,16 @@ func (c *comparison) attempt(ctx context.Context, s Subject, job results.Job) er
 	if job.Fill.Offsets > 0 {
 		c.say("%s: %s: storing %s offsets, which takes minutes", roundName(job.Round), s.Label, thousands(float64(job.Fill.Offsets)))
 	}
-	if err := c.drive(ctx, s, job); err != nil {
+	err = c.drive(ctx, s, job)
+	var failed *failure
+	switch {
+	case errors.As(err, &failed):
 		return errors.Join(err, c.keepLogs(job))
+	case err != nil:
+		return err
+	default:
+		return os.RemoveAll(job.Dir)
 	}
-	return os.RemoveAll(job.Dir)
 }
 
 // keepLogs moves the logs of a failed attempt to where the next does not delete

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tidemark-mq/tidemark/bench/paced"
 	"github.com/tidemark-mq/tidemark/bench/results"
 	"github.com/tidemark-mq/tidemark/bench/systems"
 )
@@ -18,9 +19,9 @@ const (
 	// storing bounds how long it may take to store what a recovery begins from.
 	storing = 20 * time.Minute
 	// recovery bounds how long a system may be away after all were killed, and
-	// attempt one client that looks for it.
+	// another is how often a client begins to look for it.
 	recovery = 5 * time.Minute
-	attempt  = 500 * time.Millisecond
+	another  = 250 * time.Millisecond
 )
 
 // store writes many offsets, as fast as the callers of the work can.
@@ -106,29 +107,42 @@ func allBack(ctx context.Context, system systems.System, times int) (took []floa
 		if err != nil {
 			return nil, fmt.Errorf("killing all and starting them again: %w", err)
 		}
-		if err := answers(ctx, system); err != nil {
+		answered, err := answers(ctx, system)
+		if err != nil {
 			return nil, err
 		}
-		took = append(took, time.Since(began).Seconds())
+		took = append(took, answered.Sub(began).Seconds())
 	}
 	return took, nil
 }
 
-// answers waits until a write is answered: a new client each time, since those
-// that have failed would wait longer and longer before they look again.
-func answers(ctx context.Context, system systems.System) error {
+// answers waits until a write is answered, and tells when. Clients that have
+// failed wait longer and longer before they look again, so new ones begin all
+// the while.
+func answers(ctx context.Context, system systems.System) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, recovery)
 	defer cancel()
-	for {
-		call, cancel := context.WithTimeout(ctx, attempt)
-		load, err := system.Workload(call, systems.Work{Op: systems.Write, Callers: 1, Batch: 1}) // which writes
-		cancel()
-		if err == nil {
-			return load.Close()
+	came := make(chan time.Time, 1)
+	clients := paced.Start(ctx, another, func(ctx context.Context, _ int) error {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		load, err := system.Workload(ctx, systems.Work{Op: systems.Write, Callers: 1, Batch: 1}) // which writes
+		if err != nil {
+			return err
 		}
-		if ctx.Err() != nil {
-			return fmt.Errorf("no write was answered for %v: %w", recovery, err)
+		select {
+		case came <- time.Now():
+		default: // another was first
 		}
-		time.Sleep(afterRefusal)
+		return load.Close()
+	})
+	select {
+	case at := <-came:
+		cancel() // the others are not needed
+		clients.Stop()
+		return at, nil
+	case <-ctx.Done():
+		_, last := clients.Stop()
+		return time.Time{}, fmt.Errorf("no write was answered (%w): %w", context.Cause(ctx), last)
 	}
 }

@@ -38,7 +38,7 @@ func (r *restartable) Do(ctx context.Context, caller int) error {
 }
 
 // Offsets are stored before the first cell, and what follows a kill of all is
-// known to one attempt of a client.
+// known to the time between two clients.
 func TestRecovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const away = 3200 * time.Millisecond
@@ -63,7 +63,7 @@ func TestRecovery(t *testing.T) {
 			t.Fatalf("%v, %v after %d kills and %d starts", all, node, f.killed, f.revived)
 		}
 		for _, v := range all {
-			if v < away.Seconds() || v > (away+2*attempt).Seconds() {
+			if v < away.Seconds() || v > (away+2*another).Seconds() {
 				t.Errorf("away for %v, and told %v s", away, v)
 			}
 		}

@@ -109,6 +109,7 @@ type System interface {
 type Restarter interface {
 	System
 	// Restart ends all processes with SIGKILL at once, starts them again, and
-	// tells when it began to start them. It does not wait until they serve.
+	// tells when it began to start them. It does not wait until they serve, and
+	// Workload may be called by several goroutines at once until it succeeds.
 	Restart() (time.Time, error)
 }
