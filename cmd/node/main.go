@@ -10,12 +10,15 @@ package main
 import (
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 )
 
 func main() {
-	raiseHeapFloor()
+	floor := heapFloor()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	os.Exit(program(os.Args[1:], os.Stdout, os.Stderr, signals))
+	code := program(os.Args[1:], os.Stdout, os.Stderr, signals)
+	runtime.KeepAlive(floor)
+	os.Exit(code)
 }
