@@ -15,8 +15,8 @@ import (
 // is free, and it carries as many requests as are in flight, or worthBytes. So
 // two callers do not wait for each other, and hundreds share a few entries
 // without a timer: what is in flight is the delay. (Nagle's algorithm, RFC 896,
-// would hold any small one back while something is in flight, which takes the
-// second of two callers twice as long.)
+// would hold any small one back while something is in flight, and two callers
+// wait for each other then: docs/performance.md.)
 const worthBytes = 16 << 10
 
 // standBacks is how often gather lets other goroutines run before it takes it
