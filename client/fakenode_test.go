@@ -389,7 +389,7 @@ func (n *fakeNode) apply(call *tidemarkv1.Call) (string, func() *tidemarkv1.Repl
 				return bad(err)
 			}
 			v := n.c.state.commit(q)
-			return &tidemarkv1.Reply{Reply: &tidemarkv1.Reply_Commit{Commit: wire.ToCommitResponse(q, v, n.c.state.meta(n.c.leads()))}}
+			return &tidemarkv1.Reply{Reply: &tidemarkv1.Reply_Commit{Commit: wire.ToCommitResponse(q, v, wire.ToMeta(n.c.state.meta(n.c.leads())))}}
 		}
 	case *tidemarkv1.Call_Set:
 		return "set", func() *tidemarkv1.Reply {

@@ -81,10 +81,13 @@ func (r *replica) commitParts(ctx context.Context, whole entry.Request, list []*
 	return all, nil
 }
 
+// cut tells whether a request takes several entries.
+func cut(c *offset.Commits) bool { return !c.Atomic && len(c.Topics) > entry.MaxRuns }
+
 // parts cuts a request that names more than one entry should have to apply;
 // commits that are to be done together stay so.
 func parts(c *offset.Commits) []*offset.Commits {
-	if c.Atomic || len(c.Topics) <= entry.MaxRuns {
+	if !cut(c) {
 		return []*offset.Commits{c}
 	}
 	var list []*offset.Commits

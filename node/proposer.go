@@ -34,16 +34,30 @@ type proposal struct {
 	came time.Time
 	// state says who has it; see the constants.
 	state atomic.Uint32
-	done  chan outcome // one slot
+	// got is what became of it, once verdict says told.
+	got     outcome
+	verdict atomic.Uint32
+	// wake, of one slot, has an element after something was told: proposals that
+	// one goroutine waits for share it.
+	wake chan struct{}
 }
 
 // tell answers the caller; the first answer counts.
 func (o *proposal) tell(got outcome) {
-	select {
-	case o.done <- got:
-	default:
+	if !o.verdict.CompareAndSwap(open, telling) {
+		return
 	}
+	o.got = got
+	o.verdict.Store(told)
+	note(o.wake)
 }
+
+// The states of an answer.
+const (
+	open uint32 = iota
+	telling
+	told
+)
 
 // The states of a proposal. The proposer takes it, or its caller drops it;
 // one of the two.
@@ -135,7 +149,7 @@ func newProposer(c *Config, cluster offset.ClusterID, state *machine, counts *co
 // propose has a request decided. ctx bounds the wait: what was not proposed by
 // then is not done, anything else is unknown. It does not authorize.
 func (p *proposer) propose(ctx context.Context, r entry.Request) (outcome, error) {
-	o := &proposal{request: r, size: entry.Size(&r), done: make(chan outcome, 1)}
+	o := &proposal{request: r, wake: make(chan struct{}, 1)}
 	o.asked = &o.request
 	return p.decide(ctx, o)
 }
@@ -144,24 +158,27 @@ func (p *proposer) propose(ctx context.Context, r entry.Request) (outcome, error
 // the first part, and nil with the others: the quota is asked once, about all of
 // it, so that it refuses no part after another was applied.
 func (p *proposer) proposePart(ctx context.Context, part entry.Request, whole *entry.Request) (outcome, error) {
-	return p.decide(ctx, &proposal{request: part, asked: whole, size: entry.Size(&part), done: make(chan outcome, 1)})
+	return p.decide(ctx, &proposal{request: part, asked: whole, wake: make(chan struct{}, 1)})
 }
 
 // decide is the way of one proposal.
 func (p *proposer) decide(ctx context.Context, o *proposal) (outcome, error) {
-	if o.size > offset.MaxRequest {
-		return outcome{}, errTooLarge
+	p.enqueue(o, time.Now())
+	return p.wait(ctx, o)
+}
+
+// wait gives what became of a proposal that was enqueued.
+func (p *proposer) wait(ctx context.Context, o *proposal) (outcome, error) {
+	for o.verdict.Load() != told {
+		select {
+		case <-o.wake:
+			continue
+		case <-ctx.Done():
+		case <-p.stopped():
+		}
+		return p.abandon(o)
 	}
-	if err := p.enqueue(o); err != nil {
-		return outcome{}, err
-	}
-	select {
-	case got := <-o.done:
-		return got, got.err
-	case <-ctx.Done():
-	case <-p.stopped():
-	}
-	return p.abandon(o)
+	return o.got, o.got.err
 }
 
 // stopped is closed when no answer can come any more.
@@ -172,8 +189,18 @@ func (p *proposer) stopped() <-chan struct{} {
 	return p.end
 }
 
-func (p *proposer) enqueue(o *proposal) error {
-	o.came = time.Now()
+// enqueue has a proposal wait for its turn, or tells at once why it may not.
+func (p *proposer) enqueue(o *proposal, now time.Time) {
+	o.came, o.size = now, entry.Size(&o.request)
+	if err := p.queue(o); err != nil {
+		o.tell(outcome{err: err})
+	}
+}
+
+func (p *proposer) queue(o *proposal) error {
+	if o.size > offset.MaxRequest {
+		return errTooLarge
+	}
 	if p.waitingBytes.Add(int64(o.size)) > maxWaitingBytes {
 		p.waitingBytes.Add(-int64(o.size))
 		return offset.Errorf(offset.ErrBusy, "%d bytes of requests wait already; send it again later", maxWaitingBytes)
@@ -198,12 +225,10 @@ func (p *proposer) abandon(o *proposal) (outcome, error) {
 	if planted.Is(planted.DeadlineAsRefusal) {
 		return outcome{}, errDropped
 	}
-	select {
-	case got := <-o.done:
-		return got, got.err
-	default:
-		return outcome{}, offset.Errorf(offset.ErrOutcomeUnknown, "the deadline passed after the request was proposed; sending the same again is safe")
+	if o.verdict.Load() == told {
+		return o.got, o.got.err
 	}
+	return outcome{}, offset.Errorf(offset.ErrOutcomeUnknown, "the deadline passed after the request was proposed; sending the same again is safe")
 }
 
 // run proposes until ctx is done.

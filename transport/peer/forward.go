@@ -142,7 +142,7 @@ func serveCommit(ctx context.Context, h Handler, p auth.Principal, m *tidemarkv1
 	if err != nil {
 		return nil, err
 	}
-	return &peerv1.ForwardResponse{Response: &peerv1.ForwardResponse_Commit{Commit: wire.ToCommitResponse(c, verdicts, meta)}}, nil
+	return &peerv1.ForwardResponse{Response: &peerv1.ForwardResponse_Commit{Commit: wire.ToCommitResponse(c, verdicts, wire.ToMeta(meta))}}, nil
 }
 
 func serveSet(ctx context.Context, h Handler, p auth.Principal, m *tidemarkv1.SetRequest) (*peerv1.ForwardResponse, error) {

@@ -57,7 +57,7 @@ func serveCommit(ctx context.Context, s Service, p auth.Principal, m *tidemarkv1
 	if err != nil {
 		return nil, err
 	}
-	return wire.ToCommitResponse(c, verdicts, meta), nil
+	return wire.ToCommitResponse(c, verdicts, wire.ToMeta(meta)), nil
 }
 
 func serveSet(ctx context.Context, s Service, p auth.Principal, m *tidemarkv1.SetRequest) (*tidemarkv1.SetResponse, error) {

@@ -18,11 +18,13 @@ import (
 type Server struct {
 	cfg     Config
 	service Service
-	limits  Limits
-	log     hclog.Logger
-	handler http.Handler
-	http    *http.Server // of the API
-	pagesOn *http.Server // of ServePages
+	// together is the service, if it is one; else nil.
+	together Together
+	limits   Limits
+	log      hclog.Logger
+	handler  http.Handler
+	http     *http.Server // of the API
+	pagesOn  *http.Server // of ServePages
 
 	admission admission
 	exports   chan struct{}
@@ -52,6 +54,7 @@ func New(cfg Config) *Server {
 		exports: make(chan struct{}, cfg.Limits.Exports),
 		closing: make(chan struct{}),
 	}
+	s.together, _ = cfg.Service.(Together)
 	s.admission = admission{maxCalls: int64(cfg.Limits.Calls), maxBytes: cfg.Limits.Bytes, busy: &s.counters.busy}
 	s.handler = s.routes()
 	s.http = s.newHTTP(s.handler)

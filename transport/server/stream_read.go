@@ -58,20 +58,21 @@ func (st *stream) waitForRoom() bool {
 // takeAll takes the calls of one message. Those in a row that name the same
 // timeout, as nearly all do, have one deadline.
 func (st *stream) takeAll(list []*tidemarkv1.Call) {
-	var d *deadline
 	p, err := st.caller.principal()
 	if err != nil {
 		st.deny(list, err)
 		return
 	}
-	for _, call := range list {
-		if wait := st.srv.limits.timeout(timeoutOf(call), st.srv.limits.Timeout); d == nil || d.wait != wait {
-			d.leave()
-			d = newDeadline(st.ctx, wait)
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && timeoutOf(list[n]) == timeoutOf(list[0]) {
+			n++
 		}
-		st.take(call, p, d)
+		d := newDeadline(st.ctx, st.srv.limits.timeout(timeoutOf(list[0]), st.srv.limits.Timeout))
+		st.takeSome(list[:n], p, d)
+		d.leave()
+		list = list[n:]
 	}
-	d.leave()
 }
 
 // deny answers calls of somebody who is not known, or not any more, or whose
@@ -103,25 +104,55 @@ func timeoutOf(call *tidemarkv1.Call) uint32 {
 	return call.GetCommit().GetTimeoutMs() | call.GetSet().GetTimeoutMs() | call.GetFetch().GetTimeoutMs()
 }
 
-// take starts a call in a goroutine of its own, or refuses it at once.
-func (st *stream) take(call *tidemarkv1.Call, p auth.Principal, d *deadline) {
-	size := weigh(call)
-	first, err := st.admit(size)
+// taken is a call that was admitted, and what it holds of the bounds.
+type taken struct {
+	call *tidemarkv1.Call
+	size int64
+}
+
+// takeSome starts calls of one deadline: the commits among them together, if the
+// Service takes them so, each other one by itself.
+func (st *stream) takeSome(list []*tidemarkv1.Call, p auth.Principal, d *deadline) {
+	var commits []taken
+	for _, call := range list {
+		c, ok := st.take(call)
+		switch {
+		case !ok:
+		case st.srv.together != nil && call.GetCommit() != nil:
+			commits = append(commits, c)
+		default:
+			st.start(c, p, d)
+		}
+	}
+	if len(commits) > 0 {
+		st.startTogether(commits, p, d)
+	}
+}
+
+// take admits a call, or refuses it at once.
+func (st *stream) take(call *tidemarkv1.Call) (c taken, ok bool) {
+	c = taken{call, weigh(call)}
+	first, err := st.admit(c.size)
 	switch {
 	case err == errOver:
-		return
+		return c, false
 	case err != nil:
 		st.put(reply{message: refusal(call.GetId(), err)})
-		return
+		return c, false
 	case first:
 		signal(st.wake) // from now on the peer gets signs of life
 	}
+	return c, true
+}
+
+// start serves a call in a goroutine of its own.
+func (st *stream) start(c taken, p auth.Principal, d *deadline) {
 	st.calls.Add(1)
 	d.join()
 	go func() {
 		defer st.calls.Done()
 		defer d.leave()
-		st.put(reply{message: st.srv.answer(d.ctx, p, call), taken: true, size: size})
+		st.put(reply{message: st.srv.answer(d.ctx, p, c.call), taken: true, size: c.size})
 	}()
 }
 

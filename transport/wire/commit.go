@@ -105,9 +105,9 @@ func appendCommits(slab []offset.QueueCommit, t *tidemarkv1.TopicCommits) []offs
 }
 
 // ToCommitResponse makes the answer to c. A verdict that is CodeOK travels as
-// the offset alone. verdicts has one element for each commit of c.
-func ToCommitResponse(c *offset.Commits, verdicts []offset.Verdict, meta offset.Meta) *tidemarkv1.CommitResponse {
-	m := &tidemarkv1.CommitResponse{Meta: ToMeta(meta), Offsets: make([]int64, len(verdicts))}
+// the offset alone. verdicts has one element for each commit of c; meta is ToMeta's.
+func ToCommitResponse(c *offset.Commits, verdicts []offset.Verdict, meta *tidemarkv1.Meta) *tidemarkv1.CommitResponse {
+	m := &tidemarkv1.CommitResponse{Meta: meta, Offsets: make([]int64, len(verdicts))}
 	for i := range verdicts {
 		if verdicts[i].Code != offset.CodeOK {
 			m.Refused = toRefusals(c, verdicts, m.Offsets)

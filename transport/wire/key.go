@@ -123,6 +123,22 @@ func ToMeta(m offset.Meta) *tidemarkv1.Meta {
 	}
 }
 
+// Metas makes the API's form of one Meta after another, and of some in a row
+// that are the same, as those of one log entry are, only once. The zero value is
+// ready; it belongs to one goroutine.
+type Metas struct {
+	last offset.Meta
+	made *tidemarkv1.Meta
+}
+
+// To is ToMeta; nobody may change what it returns.
+func (c *Metas) To(m offset.Meta) *tidemarkv1.Meta {
+	if c.made == nil || c.last != m {
+		c.last, c.made = m, ToMeta(m)
+	}
+	return c.made
+}
+
 // FromMeta reads a Meta; a missing one is the zero value.
 func FromMeta(m *tidemarkv1.Meta) (offset.Meta, error) {
 	if m == nil {

@@ -57,7 +57,7 @@ func TestRoundTripCommits(t *testing.T) {
 			}
 		}
 		meta := genMeta.Draw(t, "meta")
-		gotVerdicts, gotMeta, err := FromCommitResponse(over(t, ToCommitResponse(c, verdicts, meta)), c.Count())
+		gotVerdicts, gotMeta, err := FromCommitResponse(over(t, ToCommitResponse(c, verdicts, ToMeta(meta))), c.Count())
 		same(t, gotVerdicts, verdicts, err)
 		same(t, gotMeta, meta, err)
 	})
@@ -224,7 +224,7 @@ func TestCommitPathAllocations(t *testing.T) {
 		f    func()
 	}{
 		"FromCommitRequest":  {4, func() { FromCommitRequest(m) }},
-		"ToCommitResponse":   {5, func() { ToCommitResponse(c, verdicts, offset.Meta{Cluster: c.Cluster}) }},
+		"ToCommitResponse":   {5, func() { ToCommitResponse(c, verdicts, ToMeta(offset.Meta{Cluster: c.Cluster})) }},
 		"FromCommitResponse": {2, func() { FromCommitResponse(&tidemarkv1.CommitResponse{Offsets: make([]int64, 1600)}, 1600) }},
 	} {
 		if got := testing.AllocsPerRun(100, tt.f); got > tt.most {
