@@ -2,12 +2,14 @@ package main
 
 import (
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	armon "github.com/armon/go-metrics"
 	"github.com/hashicorp/go-hclog"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tidemark-mq/tidemark/node"
 	"github.com/tidemark-mq/tidemark/offset"
@@ -68,6 +70,57 @@ func TestEachRowOfTheTableIsShown(t *testing.T) {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("the page lacks %s", line)
 		}
+	}
+}
+
+// reportEntry tells what raft does of an entry that a follower stores and applies, which
+// comes in one message and is committed by another.
+func reportEntry(start time.Time) {
+	rpc := []armon.Label{{Name: "rpcType", Value: "AppendEntries"}}
+	for _, part := range []string{"storeLogs", "processLogs"} {
+		armon.MeasureSince([]string{"raft", "net", "getRPCType"}, start)
+		for _, stage := range []string{"rpcDecode", "rpcEnqueue", "rpcRespond"} {
+			armon.MeasureSinceWithLabels([]string{"raft", "net", stage}, start, rpc)
+		}
+		armon.MeasureSince([]string{"raft", "rpc", "appendEntries", part}, start)
+		armon.MeasureSince([]string{"raft", "rpc", "appendEntries"}, start)
+	}
+	for _, size := range []string{"logSize", "logsPerBatch", "logBatchSize", "writeCapacity"} {
+		armon.AddSample([]string{"raft", "boltdb", size}, 1500)
+	}
+	armon.MeasureSince([]string{"raft", "boltdb", "storeLogs"}, start)
+	armon.MeasureSince([]string{"raft", "fsm", "enqueue"}, start)
+	armon.MeasureSince([]string{"raft", "fsm", "applyBatch"}, start)
+	armon.AddSample([]string{"raft", "fsm", "applyBatchNum"}, 1)
+}
+
+// Of raft's metrics of an entry those of the whole are shown.
+func TestRaftsMetricsOfTheWholeAreShown(t *testing.T) {
+	m, err := newMetrics(newEntryFigures(), idle(t).Metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reportEntry(time.Now())
+	var got []string
+	for line := range strings.Lines(scrape(t, m)) {
+		if name, ok := strings.CutPrefix(line, "# TYPE raft_"); ok {
+			got = append(got, strings.TrimSpace(name))
+		}
+	}
+	want := []string{"boltdb_storeLogs summary", "fsm_applyBatch summary", "rpc_appendEntries summary"}
+	if !slices.Equal(got, want) {
+		t.Errorf("shown are %q, want %q", got, want)
+	}
+}
+
+func BenchmarkRaftsMetrics(b *testing.B) {
+	if err := feedRaft(prometheus.NewRegistry()); err != nil {
+		b.Fatal(err)
+	}
+	start := time.Now()
+	b.ReportAllocs()
+	for b.Loop() {
+		reportEntry(start)
 	}
 }
 

@@ -36,7 +36,7 @@ Labels are bounded: ` + "`method`" + ` is the name of a call, ` + "`code`" + ` a
 		line(f.Name, k, nil, f.Help)
 	}
 	b.WriteString(`
-Beside these there are the library's own: ` + "`raft_…`" + ` (among them ` + "`raft_commitTime`, `raft_leader_lastContact`, `raft_fsm_applyBatch`, `raft_boltdb_storeLogs`, `raft_state_leader`" + `; times in milliseconds), and those of the Go runtime and the process (` + "`go_…`, `process_…`" + `).
+Beside these there are the library's own: ` + "`raft_…`" + ` (among them ` + "`raft_commitTime`, `raft_leader_lastContact`, `raft_fsm_applyBatch`, `raft_boltdb_storeLogs`, `raft_state_leader`" + `; times in milliseconds; none of the parts of a message or an append, ` + "`raft_net_…`, `raft_rpc_appendEntries_…`, `raft_boltdb_log…`" + `), and those of the Go runtime and the process (` + "`go_…`, `process_…`" + `).
 `)
 	return b.String()
 }
