@@ -29,10 +29,15 @@ func quoted(s string) string {
 	return strconv.Quote(s)
 }
 
+// named is the subject of a call that is about the name.
+type named string
+
+func (n named) String() string { return quoted(string(n)) }
+
 // Status asks the node at addr how it sees itself and the cluster, and tries
 // no other; with an empty addr the first node that answers is asked.
 func (c *Client) Status(ctx context.Context, addr string) (status offset.Status, err error) {
-	t := trial{op: "status", kind: reading, subject: func() string { return quoted(addr) }}
+	t := trial{op: "status", kind: reading, subject: named(addr)}
 	c.began(&t)
 	defer c.ended(&t, &err)
 	send := func(ms uint32) error {
@@ -58,7 +63,7 @@ func (c *Client) Status(ctx context.Context, addr string) (status offset.Status,
 
 // member runs one change of the members, which answers with a Meta.
 func (c *Client) member(ctx context.Context, op, id string, send func(addr string, ms uint32) (*tidemarkv1.Meta, error)) (meta offset.Meta, err error) {
-	t := trial{op: op, kind: single, whole: true, subject: func() string { return quoted(id) }}
+	t := trial{op: op, kind: single, whole: true, subject: named(id)}
 	c.began(&t)
 	defer c.ended(&t, &err)
 	err = c.run(ctx, &t, func(ms uint32) error {
@@ -138,7 +143,7 @@ func (c *Client) Snapshot(ctx context.Context, addr string) (index, bytes uint64
 // empty, as long as no piece was yielded; a stream that breaks off later is
 // offset.ErrUnreachable, and what was yielded is then no backup.
 func (c *Client) Backup(ctx context.Context, addr string, at offset.ReadAt, yield func(offset.BackupPart) error) (err error) {
-	t := trial{op: "backup", kind: reading, whole: true, subject: func() string { return quoted(addr) }}
+	t := trial{op: "backup", kind: reading, whole: true, subject: named(addr)}
 	c.began(&t)
 	defer c.ended(&t, &err)
 	var stopped error

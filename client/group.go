@@ -18,7 +18,7 @@ func (c *Client) groups(addr string) tidemarkv1connect.GroupServiceClient {
 
 // List gives one page, in a stable order; go on with After.
 func (c *Client) List(ctx context.Context, l offset.List) (page offset.Page, err error) {
-	t := trial{op: "list", kind: reading, subject: func() string { return quoted(l.Group + l.Prefix) }}
+	t := trial{op: "list", kind: reading, subject: named(l.Group + l.Prefix)}
 	c.began(&t)
 	defer c.ended(&t, &err)
 	err = c.run(ctx, &t, func(ms uint32) error {
@@ -39,7 +39,7 @@ func (c *Client) List(ctx context.Context, l offset.List) (page offset.Page, err
 // Claims gives the newest claim of one scope, none if it was never claimed, or
 // that of each scope.
 func (c *Client) Claims(ctx context.Context, q offset.Claims) (list []offset.Claim, meta offset.Meta, err error) {
-	t := trial{op: "claims", kind: reading, subject: func() string { return quoted(q.Name) }}
+	t := trial{op: "claims", kind: reading, subject: named(q.Name)}
 	c.began(&t)
 	defer c.ended(&t, &err)
 	err = c.run(ctx, &t, func(ms uint32) error {
@@ -64,7 +64,7 @@ func (c *Client) Claims(ctx context.Context, q offset.Claims) (list []offset.Cla
 // little: it may be done already or later, and the same act may be sent again.
 func (c *Client) Act(ctx context.Context, a offset.Act) (result offset.ActResult, meta offset.Meta, err error) {
 	op, subject := actName(&a)
-	t := trial{op: op, kind: harmless, subject: func() string { return quoted(subject) }}
+	t := trial{op: op, kind: harmless, subject: named(subject)}
 	c.began(&t)
 	defer c.ended(&t, &err)
 	if err := a.Validate(); err != nil {
@@ -141,7 +141,7 @@ func (c *Client) sendAct(ctx context.Context, addr string, a *offset.Act, ms uin
 // offset.ErrUnreachable, and what was yielded is then not all. Of l it takes
 // Group, Topic, Broker and At; a filter that only List has is offset.ErrInvalid.
 func (c *Client) Export(ctx context.Context, l offset.List, yield func(offset.Page) error) (err error) {
-	t := trial{op: "export", kind: reading, whole: true, subject: func() string { return quoted(l.Group) }}
+	t := trial{op: "export", kind: reading, whole: true, subject: named(l.Group)}
 	c.began(&t)
 	defer c.ended(&t, &err)
 	if l.Prefix != "" || l.NewerThan != 0 || l.Pending || l.After != nil || l.Limit != 0 {

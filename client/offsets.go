@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/tidemark-mq/tidemark/offset"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
@@ -26,17 +27,21 @@ func (c *Client) CommitAtomic(ctx context.Context, cluster offset.ClusterID, lis
 }
 
 func (c *Client) commit(ctx context.Context, cluster offset.ClusterID, list []offset.Commit, atomic bool) (verdicts []offset.Verdict, meta offset.Meta, err error) {
-	t := trial{op: "commit", kind: harmless, subject: func() string { return firstCommit(list) }}
+	t := trial{op: "commit", kind: harmless, subject: firstCommit(list)}
 	c.began(&t)
 	defer c.ended(&t, &err)
-	req := &offset.Commits{Cluster: cluster, Atomic: atomic}
+	req := offset.Commits{Cluster: cluster, Atomic: atomic}
 	var order []int
-	req.Topics, order = group(list)
+	if len(list) == 1 { // nothing to group, and Topics stay on the stack
+		req.Topics = []offset.TopicCommits{topicOf(&list[0])}
+	} else {
+		req.Topics, order = offset.GroupCommits(list)
+	}
 	if err := req.Validate(); err != nil {
 		return nil, offset.Meta{}, c.fail(&t, err, nil)
 	}
 	err = c.run(ctx, &t, func(ms uint32) error {
-		reply, addr, err := c.call(ctx, &tidemarkv1.Call{Call: &tidemarkv1.Call_Commit{Commit: wire.ToCommitRequest(req, ms)}})
+		reply, addr, err := c.call(ctx, wire.ToCommitCall(&req, ms))
 		if err != nil {
 			return err
 		}
@@ -53,23 +58,20 @@ func (c *Client) commit(ctx context.Context, cluster offset.ClusterID, list []of
 	return verdicts, meta, nil
 }
 
-func firstCommit(list []offset.Commit) string {
+func firstCommit(list []offset.Commit) fmt.Stringer {
 	if len(list) == 0 {
-		return ""
+		return nil
 	}
-	return list[0].Key.String()
+	return &list[0].Key
 }
 
-// group is offset.GroupCommits without its price for a single commit.
-func group(list []offset.Commit) ([]offset.TopicCommits, []int) {
-	if len(list) != 1 {
-		return offset.GroupCommits(list)
-	}
-	k := &list[0].Key
-	return []offset.TopicCommits{{
+// topicOf makes a single commit the commits of its topic.
+func topicOf(c *offset.Commit) offset.TopicCommits {
+	k := &c.Key
+	return offset.TopicCommits{
 		Group: k.Group, Topic: k.Topic, Broker: k.Broker,
-		Queues: []offset.QueueCommit{{QueueID: k.QueueID, Offset: list[0].Offset, Epoch: list[0].Epoch}},
-	}}, nil
+		Queues: []offset.QueueCommit{{QueueID: k.QueueID, Offset: c.Offset, Epoch: c.Epoch}},
+	}
 }
 
 // ungroup brings verdicts back into the caller's order; nil is the same order.
@@ -105,7 +107,7 @@ func refusals(list []offset.Commit, verdicts []offset.Verdict) error {
 // table, in the order of keys. A key without an offset is a state with Exists
 // false; an error is never one of "no offset".
 func (c *Client) Fetch(ctx context.Context, at offset.ReadAt, keys ...offset.Key) (states []offset.KeyState, meta offset.Meta, err error) {
-	t := trial{op: "fetch", kind: reading, subject: func() string { return firstKey(keys) }}
+	t := trial{op: "fetch", kind: reading, subject: firstKey(keys)}
 	c.began(&t)
 	defer c.ended(&t, &err)
 	req := &offset.Fetch{At: at, Keys: keys}
@@ -113,7 +115,7 @@ func (c *Client) Fetch(ctx context.Context, at offset.ReadAt, keys ...offset.Key
 		return nil, offset.Meta{}, c.fail(&t, err, nil)
 	}
 	err = c.run(ctx, &t, func(ms uint32) error {
-		reply, addr, err := c.call(ctx, &tidemarkv1.Call{Call: &tidemarkv1.Call_Fetch{Fetch: wire.ToFetchRequest(req, ms)}})
+		reply, addr, err := c.call(ctx, wire.ToFetchCall(req, ms))
 		if err != nil {
 			return err
 		}
@@ -126,11 +128,11 @@ func (c *Client) Fetch(ctx context.Context, at offset.ReadAt, keys ...offset.Key
 	return states, meta, nil
 }
 
-func firstKey(keys []offset.Key) string {
+func firstKey(keys []offset.Key) fmt.Stringer {
 	if len(keys) == 0 {
-		return ""
+		return nil
 	}
-	return keys[0].String()
+	return &keys[0]
 }
 
 // call sends one call over the stream, once. addr is the node that took it.

@@ -23,8 +23,9 @@ const (
 
 // trial is one call and what became of its sends so far.
 type trial struct {
-	op      string
-	subject func() string
+	op string
+	// subject is what it is about; nil for nothing.
+	subject fmt.Stringer
 	kind    kind
 	// whole: one send may take all the time there is.
 	whole bool
@@ -127,7 +128,7 @@ func (c *Client) patience(ctx context.Context, whole bool) uint32 {
 func (c *Client) fail(t *trial, last, ended error) error {
 	out := &Error{Op: t.op, Attempts: t.sends, Leader: c.Leader()}
 	if t.subject != nil {
-		out.Subject = t.subject()
+		out.Subject = t.subject.String()
 	}
 	switch {
 	case t.unknown:

@@ -15,7 +15,7 @@ import (
 // offset.ErrOvertaken (a commit came before). offset.ErrOutcomeUnknown: it may
 // be done already or later; the same Set may be sent again.
 func (c *Client) Set(ctx context.Context, s offset.Set) (v offset.Verdict, meta offset.Meta, err error) {
-	t := trial{op: "set", kind: harmless, subject: s.Key.String}
+	t := trial{op: "set", kind: harmless, subject: s.Key}
 	c.began(&t)
 	defer c.ended(&t, &err)
 	if err := s.Validate(); err != nil {

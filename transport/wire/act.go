@@ -25,7 +25,7 @@ func fromActHeader(m *tidemarkv1.ActHeader) (*offset.Act, error) {
 	if err != nil {
 		return nil, err
 	}
-	cluster, err := offset.ParseClusterID(m.ClusterId)
+	cluster, err := parseClusterID(m.ClusterId)
 	if err != nil {
 		return nil, err
 	}

@@ -1,18 +1,45 @@
 package wire
 
 import (
+	"slices"
+
 	"github.com/tidemark-mq/tidemark/offset"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
 )
 
+// commitSlab is what a request of one commit needs, allocated together; a
+// larger one brings its own slices.
+type commitSlab struct {
+	call     tidemarkv1.Call
+	kind     tidemarkv1.Call_Commit
+	request  tidemarkv1.CommitRequest
+	topics   [1]tidemarkv1.TopicCommits
+	list     [1]*tidemarkv1.TopicCommits
+	queueIDs [1]int32
+	offsets  [1]int64
+	epochs   [1]uint64
+}
+
+// ToCommitCall makes c a call of a stream. timeoutMS is ToTimeout's.
+func ToCommitCall(c *offset.Commits, timeoutMS uint32) *tidemarkv1.Call {
+	s := new(commitSlab)
+	s.kind.Commit = s.fill(c, timeoutMS)
+	s.call.Call = &s.kind
+	return &s.call
+}
+
 // ToCommitRequest makes the API's form of c. timeoutMS is ToTimeout's.
 func ToCommitRequest(c *offset.Commits, timeoutMS uint32) *tidemarkv1.CommitRequest {
-	m := &tidemarkv1.CommitRequest{ClusterId: clusterID(c.Cluster), Atomic: c.Atomic, TimeoutMs: timeoutMS}
-	n := len(c.Topics)
-	topics := make([]tidemarkv1.TopicCommits, n)
-	m.Commits = make([]*tidemarkv1.TopicCommits, n)
-	total := c.Count()
-	ids, offsets := make([]int32, 0, total), make([]int64, 0, total)
+	return new(commitSlab).fill(c, timeoutMS)
+}
+
+func (s *commitSlab) fill(c *offset.Commits, timeoutMS uint32) *tidemarkv1.CommitRequest {
+	m, n, total := &s.request, len(c.Topics), c.Count()
+	m.ClusterId, m.Atomic, m.TimeoutMs = clusterID(c.Cluster), c.Atomic, timeoutMS
+	topics := slices.Grow(s.topics[:0], n)[:n]
+	m.Commits = slices.Grow(s.list[:0], n)
+	ids, offsets := slices.Grow(s.queueIDs[:0], total), slices.Grow(s.offsets[:0], total)
+	epochs := slices.Grow(s.epochs[:0], n)
 	for i := range c.Topics {
 		t, out := &c.Topics[i], &topics[i]
 		out.Group, out.Topic, out.Broker = t.Group, t.Topic, t.Broker
@@ -21,14 +48,15 @@ func ToCommitRequest(c *offset.Commits, timeoutMS uint32) *tidemarkv1.CommitRequ
 			ids, offsets = append(ids, q.QueueID), append(offsets, q.Offset)
 		}
 		out.QueueIds, out.Offsets = ids[at:len(ids):len(ids)], offsets[at:len(offsets):len(offsets)]
-		out.Epochs = toEpochs(t.Queues)
-		m.Commits[i] = out
+		out.Epochs = toEpochs(epochs[i:i:i+1], t.Queues)
+		m.Commits = append(m.Commits, out)
 	}
 	return m
 }
 
-// toEpochs lists the epochs of queues, one element where all are the same.
-func toEpochs(queues []offset.QueueCommit) []uint64 {
+// toEpochs lists the epochs of queues, one element, in the room for one, where
+// all are the same.
+func toEpochs(one []uint64, queues []offset.QueueCommit) []uint64 {
 	if len(queues) == 0 {
 		return nil
 	}
@@ -41,12 +69,12 @@ func toEpochs(queues []offset.QueueCommit) []uint64 {
 			return all
 		}
 	}
-	return []uint64{queues[0].Epoch}
+	return append(one, queues[0].Epoch)
 }
 
 // FromCommitRequest reads a request; one slab holds the commits of all topics.
 func FromCommitRequest(m *tidemarkv1.CommitRequest) (*offset.Commits, error) {
-	id, err := offset.ParseClusterID(m.GetClusterId())
+	id, err := parseClusterID(m.GetClusterId())
 	if err != nil {
 		return nil, err
 	}

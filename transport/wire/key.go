@@ -2,7 +2,9 @@ package wire
 
 import (
 	"math"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -32,17 +34,16 @@ func FromKey(field string, m *tidemarkv1.Key) (offset.Key, error) {
 }
 
 // toKeys makes a list of keys with one slab for all.
-func toKeys(keys []offset.Key) []*tidemarkv1.Key {
-	if len(keys) == 0 {
-		return nil
-	}
-	slab := make([]tidemarkv1.Key, len(keys))
-	out := make([]*tidemarkv1.Key, len(keys))
+func toKeys(keys []offset.Key) []*tidemarkv1.Key { return fillKeys(nil, nil, keys) }
+
+// fillKeys is toKeys, in the room that list and slab have if it is enough.
+func fillKeys(list []*tidemarkv1.Key, slab []tidemarkv1.Key, keys []offset.Key) []*tidemarkv1.Key {
+	list, slab = slices.Grow(list, len(keys)), slices.Grow(slab, len(keys))[:len(keys)]
 	for i := range keys {
 		fillKey(&slab[i], &keys[i])
-		out[i] = &slab[i]
+		list = append(list, &slab[i])
 	}
-	return out
+	return list
 }
 
 func fillKey(m *tidemarkv1.Key, k *offset.Key) {
@@ -144,7 +145,7 @@ func FromMeta(m *tidemarkv1.Meta) (offset.Meta, error) {
 	if m == nil {
 		return offset.Meta{}, nil
 	}
-	id, err := offset.ParseClusterID(m.ClusterId)
+	id, err := parseClusterID(m.ClusterId)
 	if err != nil {
 		return offset.Meta{}, err
 	}
@@ -158,12 +159,42 @@ func FromMeta(m *tidemarkv1.Meta) (offset.Meta, error) {
 	return offset.Meta{Cluster: id, Index: m.Index, LastAct: m.LastAct, Leader: m.Leader, Age: age}, nil
 }
 
+// known is the cluster id that was written or read last: a process talks of
+// one cluster, nearly always.
+var known atomic.Pointer[knownID]
+
+type knownID struct {
+	id   offset.ClusterID
+	text string
+}
+
+func know(id offset.ClusterID) *knownID {
+	k := &knownID{id, id.String()}
+	known.Store(k)
+	return k
+}
+
 // clusterID writes an id; the zero id is the empty string.
 func clusterID(id offset.ClusterID) string {
 	if id.IsZero() {
 		return ""
 	}
-	return id.String()
+	if k := known.Load(); k != nil && k.id == id {
+		return k.text
+	}
+	return know(id).text
+}
+
+// parseClusterID is offset.ParseClusterID without its price for the known one.
+func parseClusterID(s string) (offset.ClusterID, error) {
+	if k := known.Load(); k != nil && k.text == s {
+		return k.id, nil
+	}
+	id, err := offset.ParseClusterID(s)
+	if err == nil && !id.IsZero() {
+		know(id)
+	}
+	return id, err
 }
 
 // toMillis rounds up, so that an age that is not 0 does not become 0; what is

@@ -21,14 +21,34 @@ func fromReadAt(level tidemarkv1.ReadLevel, index uint64) (offset.ReadAt, error)
 
 func toLevel(l offset.Level) tidemarkv1.ReadLevel { return tidemarkv1.ReadLevel(l) }
 
+// fetchSlab is what a request for one key needs, allocated together; a larger
+// one brings its own slices.
+type fetchSlab struct {
+	call    tidemarkv1.Call
+	kind    tidemarkv1.Call_Fetch
+	request tidemarkv1.FetchRequest
+	keys    [1]tidemarkv1.Key
+	list    [1]*tidemarkv1.Key
+}
+
+// ToFetchCall makes f a call of a stream. timeoutMS is ToTimeout's.
+func ToFetchCall(f *offset.Fetch, timeoutMS uint32) *tidemarkv1.Call {
+	s := new(fetchSlab)
+	s.kind.Fetch = s.fill(f, timeoutMS)
+	s.call.Call = &s.kind
+	return &s.call
+}
+
 // ToFetchRequest makes the API's form of f.
 func ToFetchRequest(f *offset.Fetch, timeoutMS uint32) *tidemarkv1.FetchRequest {
-	return &tidemarkv1.FetchRequest{
-		Keys:      toKeys(f.Keys),
-		Level:     toLevel(f.At.Level),
-		AtIndex:   f.At.Index,
-		TimeoutMs: timeoutMS,
-	}
+	return new(fetchSlab).fill(f, timeoutMS)
+}
+
+func (s *fetchSlab) fill(f *offset.Fetch, timeoutMS uint32) *tidemarkv1.FetchRequest {
+	m := &s.request
+	m.Level, m.AtIndex, m.TimeoutMs = toLevel(f.At.Level), f.At.Index, timeoutMS
+	m.Keys = fillKeys(s.list[:0], s.keys[:0], f.Keys)
+	return m
 }
 
 // FromFetchRequest reads a Fetch.

@@ -22,7 +22,7 @@ func ToSetRequest(s *offset.Set, timeoutMS uint32) *tidemarkv1.SetRequest {
 
 // FromSetRequest reads a Set.
 func FromSetRequest(m *tidemarkv1.SetRequest) (*offset.Set, error) {
-	id, err := offset.ParseClusterID(m.GetClusterId())
+	id, err := parseClusterID(m.GetClusterId())
 	if err != nil {
 		return nil, err
 	}
