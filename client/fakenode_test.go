@@ -409,7 +409,7 @@ func (n *fakeNode) apply(call *tidemarkv1.Call) (string, func() *tidemarkv1.Repl
 			n.c.sawKeys(len(q.Keys))
 			states, meta := n.c.view(q)
 			n.c.delay(q.Keys[0])
-			return &tidemarkv1.Reply{Reply: &tidemarkv1.Reply_Fetch{Fetch: wire.ToFetchResponse(q.Keys, states, meta)}}
+			return &tidemarkv1.Reply{Reply: &tidemarkv1.Reply_Fetch{Fetch: wire.ToFetchResponse(q.Keys, states, wire.ToMeta(meta))}}
 		}
 	}
 	return "unknown", func() *tidemarkv1.Reply { return bad(offset.ErrInvalid) }

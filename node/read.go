@@ -13,25 +13,35 @@ import (
 
 // Fetch reads the states of keys from one root, in the order of the request.
 func (n *Node) Fetch(ctx context.Context, p auth.Principal, f *offset.Fetch) ([]offset.KeyState, offset.Meta, error) {
-	if err := f.Validate(); err != nil {
-		return nil, n.meta(), err
-	}
-	if err := validateAt(f.At); err != nil {
-		return nil, n.meta(), err
-	}
-	if err := n.allowKeys(p, f.Keys); err != nil {
+	if err := n.admitFetch(p, f); err != nil {
 		return nil, n.meta(), err
 	}
 	root, r, err := n.rootAt(ctx, f.At)
 	if err != nil {
 		return nil, n.meta(), err
 	}
+	return r.fetch(root, f), r.metaOf(root), nil
+}
+
+// admitFetch validates a request and authorizes who sends it.
+func (n *Node) admitFetch(p auth.Principal, f *offset.Fetch) error {
+	if err := f.Validate(); err != nil {
+		return err
+	}
+	if err := validateAt(f.At); err != nil {
+		return err
+	}
+	return n.allowKeys(p, f.Keys)
+}
+
+// fetch gives the states of keys.
+func (r *replica) fetch(root *table.Root, f *offset.Fetch) []offset.KeyState {
 	states := make([]offset.KeyState, len(f.Keys))
 	for i, k := range f.Keys {
 		states[i] = root.Get(k)
 	}
 	r.counts.fetched.Add(uint64(len(states)))
-	return states, r.metaOf(root), nil
+	return states
 }
 
 // List gives one page of a listing.

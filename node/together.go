@@ -56,6 +56,39 @@ func (n *Node) admitTogether(p auth.Principal, c *offset.Commits) error {
 	return n.admitCommits(p, c)
 }
 
+// FetchTogether is Fetch for requests that came together: those that are to be
+// linearizable read one root after one confirmation. It calls answer and returns
+// places as CommitTogether does; left are the reads at other levels.
+func (n *Node) FetchTogether(ctx context.Context, p auth.Principal, list []*offset.Fetch, answer func(i int, states []offset.KeyState, meta offset.Meta, err error)) (left []int) {
+	var reads []int
+	for i, f := range list {
+		err := n.admitFetch(p, f)
+		switch {
+		case err != nil:
+			answer(i, nil, n.meta(), err)
+		case f.At.Level == offset.Linearizable:
+			reads = append(reads, i)
+		default:
+			left = append(left, i)
+		}
+	}
+	if len(reads) == 0 {
+		return left
+	}
+	root, r, err := n.rootAt(ctx, offset.ReadAt{})
+	if err != nil {
+		for _, i := range reads {
+			answer(i, nil, n.meta(), err)
+		}
+		return left
+	}
+	meta := r.metaOf(root)
+	for _, i := range reads {
+		answer(i, r.fetch(root, list[i]), meta, nil)
+	}
+	return left
+}
+
 // places are 0 to n-1.
 func places(n int) []int {
 	list := make([]int, n)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -106,6 +107,48 @@ func TestCommitsTogetherEndWithTheirDeadline(t *testing.T) {
 	for i, f := range got { // the first may have been taken into the entry that is held up
 		if i > 0 && !errors.Is(f.err, offset.ErrBusy) && !errors.Is(f.err, offset.ErrOutcomeUnknown) || f.err == nil {
 			t.Errorf("request %d: %v", i, f.err)
+		}
+	}
+}
+
+// TestFetchesTogether: on every member, linearizable reads that came together
+// are answered by one round; the others are left.
+func TestFetchesTogether(t *testing.T) {
+	c := incluster.Start(t, 3, func(m *incluster.Member) { m.Config.Policy = strict{} })
+	ctx := within(t, incluster.Patience)
+	read := func(queue int32, at offset.ReadAt) *offset.Fetch {
+		return &offset.Fetch{At: at, Keys: []offset.Key{incluster.Key("g", queue)}}
+	}
+	for i, m := range c.Members {
+		c.Leader().MustCommit(incluster.Key("g", 1), int64(100+i))
+		rounds := metric(m, "read_rounds_total")
+		answers := map[int]int64{}
+		list := []*offset.Fetch{read(1, linearizable), read(1, local), read(2, linearizable), read(1, atLeast(1)), read(1, offset.ReadAt{Index: 3})}
+		left := m.Node().FetchTogether(ctx, auth.Principal{Name: "reader"}, list, func(i int, s []offset.KeyState, meta offset.Meta, err error) {
+			switch {
+			case errors.Is(err, offset.ErrInvalid):
+				answers[i] = -2
+			case err != nil || len(s) != 1 || meta.Index == 0:
+				t.Errorf("request %d of %s: %v, %+v, %v", i, m.Name, s, meta, err)
+			case !s[0].Exists:
+				answers[i] = -1
+			default:
+				answers[i] = s[0].Position.Offset
+			}
+		})
+		if want := map[int]int64{0: int64(100 + i), 2: -1, 4: -2}; !maps.Equal(answers, want) || !slices.Equal(left, []int{1, 3}) {
+			t.Errorf("%s: %v, left %v; want %v", m.Name, answers, left, want)
+		}
+		if n := metric(m, "read_rounds_total") - rounds; n != 1 {
+			t.Errorf("%s: %.0f rounds", m.Name, n)
+		}
+		left = m.Node().FetchTogether(ctx, auth.Principal{Name: "x"}, list[:1], func(_ int, _ []offset.KeyState, _ offset.Meta, err error) {
+			if !errors.Is(err, offset.ErrDenied) {
+				t.Errorf("a stranger reads: %v", err)
+			}
+		})
+		if len(left) != 0 {
+			t.Errorf("left %v", left)
 		}
 	}
 }

@@ -81,5 +81,5 @@ func serveFetch(ctx context.Context, s Service, p auth.Principal, m *tidemarkv1.
 	if err != nil {
 		return nil, err
 	}
-	return wire.ToFetchResponse(f.Keys, states, meta), nil
+	return wire.ToFetchResponse(f.Keys, states, wire.ToMeta(meta)), nil
 }

@@ -110,23 +110,24 @@ type taken struct {
 	size int64
 }
 
-// takeSome starts calls of one deadline: the commits among them together, if the
-// Service takes them so, each other one by itself.
+// takeSome starts calls of one deadline: the commits among them together, and the
+// fetches, if the Service takes them so, each other one by itself.
 func (st *stream) takeSome(list []*tidemarkv1.Call, p auth.Principal, d *deadline) {
-	var commits []taken
+	var toCommit, toFetch []taken
 	for _, call := range list {
 		c, ok := st.take(call)
 		switch {
 		case !ok:
 		case st.srv.together != nil && call.GetCommit() != nil:
-			commits = append(commits, c)
+			toCommit = append(toCommit, c)
+		case st.srv.together != nil && call.GetFetch() != nil:
+			toFetch = append(toFetch, c)
 		default:
 			st.start(c, p, d)
 		}
 	}
-	if len(commits) > 0 {
-		st.startTogether(commits, p, d)
-	}
+	startTogether(st, commits, toCommit, p, d)
+	startTogether(st, fetches, toFetch, p, d)
 }
 
 // take admits a call, or refuses it at once.

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"math"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -10,9 +12,9 @@ import (
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
 )
 
-// joint is a fake that takes commits together. Of queue apart it does nothing,
+// sharing is a fake that takes calls together. Of queue apart it does nothing,
 // so that they go through Commit; at queue fatal it panics.
-type joint struct {
+type sharing struct {
 	*fake
 	sizes []int // of each list that came
 }
@@ -22,8 +24,14 @@ const (
 	fatal
 )
 
-func (j *joint) CommitTogether(ctx context.Context, p auth.Principal, list []*offset.Commits, answer func(int, []offset.Verdict, offset.Meta, error)) (left []int) {
-	j.sizes = append(j.sizes, len(list))
+func (j *sharing) came(n int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.sizes = append(j.sizes, n)
+}
+
+func (j *sharing) CommitTogether(ctx context.Context, p auth.Principal, list []*offset.Commits, answer func(int, []offset.Verdict, offset.Meta, error)) (left []int) {
+	j.came(len(list))
 	for i, c := range list {
 		switch c.Topics[0].Queues[0].QueueID {
 		case apart:
@@ -34,6 +42,19 @@ func (j *joint) CommitTogether(ctx context.Context, p auth.Principal, list []*of
 		}
 		verdicts, meta, err := j.Commit(ctx, p, c)
 		answer(i, verdicts, meta, err)
+	}
+	return left
+}
+
+func (j *sharing) FetchTogether(ctx context.Context, p auth.Principal, list []*offset.Fetch, answer func(int, []offset.KeyState, offset.Meta, error)) (left []int) {
+	j.came(len(list))
+	for i, f := range list {
+		if f.At.Level != offset.Linearizable {
+			left = append(left, i)
+			continue
+		}
+		states, meta, err := j.Fetch(ctx, p, f)
+		answer(i, states, meta, err)
 	}
 	return left
 }
@@ -57,7 +78,7 @@ func replies(t *testing.T, p *pipe, n int) map[uint64]*tidemarkv1.Reply {
 // answer; what does not belong there goes its own way.
 func TestCommitsOfAMessageAreServedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j, p := &joint{fake: newFake()}, newPipe(16)
+		j, p := &sharing{fake: newFake()}, newPipe(16)
 		var observed []Call
 		s := New(Config{Service: j, Observe: func(c Call) { j.mu.Lock(); observed = append(observed, c); j.mu.Unlock() }})
 		done := serveOn(t.Context(), s, p)
@@ -84,8 +105,9 @@ func TestCommitsOfAMessageAreServedTogether(t *testing.T) {
 			t.Error("an answer without its index")
 		}
 		synctest.Wait()
-		if len(j.sizes) != 2 || j.sizes[0]+j.sizes[1] != 4 {
-			t.Errorf("lists of %v, want 3 and 1", j.sizes)
+		slices.Sort(j.sizes)
+		if !slices.Equal(j.sizes, []int{1, 1, 3}) {
+			t.Errorf("lists of %v, want one of 3 commits, one of the late one, one of the fetch", j.sizes)
 		}
 		if len(observed) != 6 {
 			t.Errorf("%d calls observed: %v", len(observed), observed)
@@ -100,11 +122,45 @@ func TestCommitsOfAMessageAreServedTogether(t *testing.T) {
 	})
 }
 
+// TestFetchesOfAMessageAreServedTogether: those of another level go their own way.
+func TestFetchesOfAMessageAreServedTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, p := &sharing{fake: newFake()}, newPipe(16)
+		j.fill(3)
+		done := serveOn(t.Context(), New(Config{Service: j}), p)
+		read := func(id uint64, queue int32, level tidemarkv1.ReadLevel) *tidemarkv1.Call {
+			k := &tidemarkv1.Key{Group: "g", Topic: "t", QueueId: queue}
+			return &tidemarkv1.Call{Id: id, Call: &tidemarkv1.Call_Fetch{Fetch: &tidemarkv1.FetchRequest{Keys: []*tidemarkv1.Key{k}, Level: level}}}
+		}
+		nothing := &tidemarkv1.Call{Id: 5, Call: &tidemarkv1.Call_Fetch{Fetch: &tidemarkv1.FetchRequest{Keys: []*tidemarkv1.Key{nil}}}}
+		p.in <- calls(read(1, 0, 0), read(2, 1, 0), read(3, 2, tidemarkv1.ReadLevel_READ_LEVEL_LOCAL), read(4, 9, 0), nothing)
+		got := replies(t, p, 5)
+		for id, want := range map[uint64]int64{1: math.MaxInt64, 2: math.MaxInt64 - 1, 3: math.MaxInt64 - 2} {
+			if s := got[id].GetFetch().GetStates(); len(s) != 1 || s[0].Position.Offset != want {
+				t.Errorf("call %d: %v, want %d", id, got[id], want)
+			}
+		}
+		if s := got[4].GetFetch().GetStates(); len(s) != 1 || s[0].Exists {
+			t.Errorf("a key without an offset: %v", got[4])
+		}
+		if offset.Code(got[5].GetError().GetCode()) != offset.CodeInvalid {
+			t.Errorf("a missing key: %v", got[5])
+		}
+		if !slices.Equal(j.sizes, []int{4}) {
+			t.Errorf("lists of %v, want one of 4", j.sizes)
+		}
+		close(p.in)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestAPanicAmongCommitsServedTogether ends none of those that were answered,
 // and leaves none without an answer.
 func TestAPanicAmongCommitsServedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j, p := &joint{fake: newFake()}, newPipe(16)
+		j, p := &sharing{fake: newFake()}, newPipe(16)
 		done := serveOn(t.Context(), New(Config{Service: j}), p)
 		p.in <- calls(commitCall(1, commitOf("g", 1, 10)), commitCall(2, commitOf("g", apart, 1)), commitCall(3, commitOf("g", fatal, 1)), commitCall(4, commitOf("g", 4, 1)))
 		got := replies(t, p, 4)

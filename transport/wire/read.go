@@ -64,10 +64,10 @@ func FromFetchRequest(m *tidemarkv1.FetchRequest) (*offset.Fetch, error) {
 	return &offset.Fetch{At: at, Keys: keys}, nil
 }
 
-// ToFetchResponse makes the answer to a read of keys; states has one element for each.
-func ToFetchResponse(keys []offset.Key, states []offset.KeyState, meta offset.Meta) *tidemarkv1.FetchResponse {
+// ToFetchResponse makes the answer to a read of keys; states has one element for each, meta is ToMeta's.
+func ToFetchResponse(keys []offset.Key, states []offset.KeyState, meta *tidemarkv1.Meta) *tidemarkv1.FetchResponse {
 	slab := make([]stateSlab, len(states))
-	m := &tidemarkv1.FetchResponse{Meta: ToMeta(meta), States: make([]*tidemarkv1.KeyState, len(states))}
+	m := &tidemarkv1.FetchResponse{Meta: meta, States: make([]*tidemarkv1.KeyState, len(states))}
 	for i := range states {
 		m.States[i] = slab[i].fill(&keys[i], &states[i])
 	}

@@ -84,7 +84,7 @@ func TestRoundTripReads(t *testing.T) {
 		same(t, got, f, err)
 		states := rapid.SliceOfN(genState, len(f.Keys), len(f.Keys)).Draw(t, "states")
 		meta := genMeta.Draw(t, "meta")
-		gotStates, gotMeta, err := FromFetchResponse(over(t, ToFetchResponse(f.Keys, states, meta)), len(f.Keys))
+		gotStates, gotMeta, err := FromFetchResponse(over(t, ToFetchResponse(f.Keys, states, ToMeta(meta))), len(f.Keys))
 		same(t, gotStates, states, err)
 		same(t, gotMeta, meta, err)
 
