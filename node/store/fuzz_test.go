@@ -19,6 +19,7 @@ func FuzzStoredEntry(f *testing.F) {
 	f.Add(uint64(5), uint64(2), b.Bytes(), uint8(3))
 	f.Add(uint64(1), uint64(1), []byte("data"), uint8(0))
 	f.Add(uint64(1), uint64(1), []byte{}, uint8(7))
+	f.Add(uint64(31), uint64(0), append(bytes.Repeat([]byte{0xba}, 9), '0'), uint8(0)) // a number of more than 64 bits
 	f.Fuzz(func(t *testing.T, index, term uint64, data []byte, change uint8) {
 		var e raft.Log
 		if err := decodeEntry(index, data, &e, 1); err == nil && e.Index != index {

@@ -191,8 +191,15 @@ func (s *segment) blank(path string) error {
 	return nil
 }
 
-// decodeEntry decodes an entry as the library encodes it, and checks it.
-func decodeEntry(index uint64, payload []byte, out *raft.Log, summed uint64) error {
+// decodeEntry decodes an entry as the library encodes it, and checks it. Of a
+// number that is too long, or a length beyond the bytes, the library's decoder
+// panics.
+func decodeEntry(index uint64, payload []byte, out *raft.Log, summed uint64) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("it can't be decoded: %v", p)
+		}
+	}()
 	*out = raft.Log{}
 	if err := (&wal.BinaryCodec{}).Decode(payload, out); err != nil {
 		return err
