@@ -5,6 +5,7 @@ import (
 	"log"
 	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/hashicorp/go-hclog"
@@ -79,6 +80,7 @@ type metrics struct {
 	calls    *prometheus.CounterVec
 	items    *prometheus.CounterVec
 	duration *prometheus.HistogramVec
+	kinds    sync.Map // callKind to *callFigures
 	stats    atomic.Pointer[func() server.Stats]
 }
 
@@ -121,15 +123,42 @@ func (m *metrics) handler(l hclog.Logger) http.Handler {
 	})
 }
 
+// callKind is what calls are counted by.
+type callKind struct {
+	method string
+	code   offset.Code
+}
+
+// callFigures are those of one kind, so that they are looked up by their labels
+// once and not for each call.
+type callFigures struct {
+	calls, items prometheus.Counter
+	duration     prometheus.Observer
+}
+
 // observe is the server's.
 func (m *metrics) observe(c server.Call) {
-	if !slices.Contains(server.Methods, c.Method) {
-		c.Method = "other"
+	kind := callKind{c.Method, c.Code}
+	known, ok := m.kinds.Load(kind)
+	if !ok {
+		known, _ = m.kinds.LoadOrStore(kind, m.figures(kind))
 	}
-	if c.Code != offset.CodeOK && !slices.Contains(offset.Codes(), c.Code) {
-		c.Code = offset.CodeOutcomeUnknown
+	f := known.(*callFigures)
+	f.calls.Inc()
+	f.items.Add(float64(c.Items))
+	f.duration.Observe(c.Took.Seconds())
+}
+
+func (m *metrics) figures(k callKind) *callFigures {
+	if !slices.Contains(server.Methods, k.method) {
+		k.method = "other"
 	}
-	m.calls.WithLabelValues(c.Method, c.Code.String()).Inc()
-	m.items.WithLabelValues(c.Method).Add(float64(c.Items))
-	m.duration.WithLabelValues(c.Method).Observe(c.Took.Seconds())
+	if k.code != offset.CodeOK && !slices.Contains(offset.Codes(), k.code) {
+		k.code = offset.CodeOutcomeUnknown
+	}
+	return &callFigures{
+		calls:    m.calls.WithLabelValues(k.method, k.code.String()),
+		items:    m.items.WithLabelValues(k.method),
+		duration: m.duration.WithLabelValues(k.method),
+	}
 }
