@@ -97,7 +97,7 @@ func Replay(h *record.History, c *Counts) error {
 			return err
 		}
 	}
-	return order(h.Ops)
+	return order(h)
 }
 
 // entry applies one entry; before that it looks at the reads of what was there.
@@ -255,10 +255,12 @@ func fits(o *record.Op, a *applied) bool {
 
 // order demands that who was answered before another called has the lower
 // index: that of its entry for what writes, that of the state for a
-// linearizable read.
-func order(ops []*record.Op) error {
+// linearizable read. A state may also have the index of a configuration that
+// made it forget a member. Reads wait for commands alone, so one that comes after
+// such a state holds all commands up to it, at least.
+func order(h *record.History) error {
 	var calls, returns []*record.Op
-	for _, o := range ops {
+	for _, o := range h.Ops {
 		if o.Answered() && (o.Writes() || o.Level().Level == offset.Linearizable) {
 			calls = append(calls, o)
 		}
@@ -277,10 +279,25 @@ func order(ops []*record.Op) error {
 		if newest == nil {
 			continue
 		}
-		if least := newest.Meta.Index; o.Meta.Index < least || o.Writes() && o.Meta.Index == least {
+		least := commandUpTo(h.Log, newest.Meta.Index)
+		if o.Meta.Index < least || o.Writes() && o.Meta.Index == least {
 			return violation("no stale answer", "%s answered %s at index %d, called at %v; %v before, %s had answered %s at index %d",
 				o.Node, describe(o), o.Meta.Index, o.Call, (o.Call - newest.Return).Round(time.Microsecond), newest.Node, describe(newest), least)
 		}
 	}
 	return nil
+}
+
+// commandUpTo is the index of the last command at or below one; 0 if there is none.
+func commandUpTo(log []record.Entry, index uint64) uint64 {
+	at, found := slices.BinarySearchFunc(log, index, func(e record.Entry, i uint64) int { return cmp.Compare(e.Index, i) })
+	if found {
+		at++
+	}
+	for at--; at >= 0; at-- {
+		if log[at].Command {
+			return log[at].Index
+		}
+	}
+	return 0
 }
