@@ -5,29 +5,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
 
-	"connectrpc.com/connect"
-
 	"github.com/tidemark-mq/tidemark/offset"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
-	"github.com/tidemark-mq/tidemark/transport/api/tidemark/v1/tidemarkv1connect"
+	"github.com/tidemark-mq/tidemark/transport/frames"
+	"github.com/tidemark-mq/tidemark/transport/frames/framestest"
 	"github.com/tidemark-mq/tidemark/transport/wire"
 )
 
 // trivial answers each commit at once with the offset it brings, so that what
 // is measured is the client and the way to the server and back.
-type trivial struct {
-	tidemarkv1connect.UnimplementedOffsetServiceHandler
-	meta *tidemarkv1.Meta
-}
+type trivial struct{ meta *tidemarkv1.Meta }
 
-// Stream answers each message by one.
-func (h trivial) Stream(_ context.Context, s *connect.BidiStream[tidemarkv1.StreamRequest, tidemarkv1.StreamResponse]) error {
+// stream answers each message by one.
+func (h trivial) stream(_ context.Context, s *frames.Server) error {
 	for {
 		m, err := s.Receive()
 		if errors.Is(err, io.EOF) {
@@ -52,19 +48,11 @@ func (h trivial) Stream(_ context.Context, s *connect.BidiStream[tidemarkv1.Stre
 
 func serveTrivial(b *testing.B) string {
 	b.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	addr := l.Addr().String()
-	mux := http.NewServeMux()
-	mux.Handle(tidemarkv1connect.NewOffsetServiceHandler(trivial{meta: wire.ToMeta(offset.Meta{Cluster: testCluster, Index: 1 << 20, Leader: addr})}))
-	s := &http.Server{Handler: mux, Protocols: new(http.Protocols)}
-	s.Protocols.SetUnencryptedHTTP2(true)
-	var done sync.WaitGroup
-	done.Go(func() { _ = s.Serve(l) })
-	b.Cleanup(func() { s.Close(); done.Wait() })
-	return addr
+	h := trivial{wire.ToMeta(offset.Meta{Cluster: testCluster, Index: 1 << 20})}
+	streams := framestest.New(http.NotFoundHandler(), h.stream)
+	s := httptest.NewServer(streams)
+	b.Cleanup(func() { streams.Close(); streams.Wait(); s.Close() })
+	return s.Listener.Addr().String()
 }
 
 // share runs n pieces of work from callers goroutines.

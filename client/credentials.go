@@ -153,13 +153,20 @@ func (f *fileToken) token(now bool) (string, error) {
 	return held.Get(), nil
 }
 
-// connect opens a connection to addr, under TLS where there is any.
-func (s *settings) connect(ctx context.Context, addr string) (net.Conn, error) {
+// What is spoken on a connection: one for a stream becomes that by an upgrade.
+const (
+	forStream = "http/1.1"
+	forUnary  = "h2"
+)
+
+// connect opens a connection to addr, under TLS where there is any; protocol is
+// what is to be spoken on it.
+func (s *settings) connect(ctx context.Context, addr, protocol string) (net.Conn, error) {
 	nc, err := s.dial(ctx, addr)
 	if err != nil || s.tls == nil {
 		return nc, err
 	}
-	t, err := s.secure(ctx, nc, addr)
+	t, err := s.secure(ctx, nc, addr, protocol)
 	if err != nil {
 		_ = nc.Close() // it was never used
 		return nil, fmt.Errorf("TLS with %s: %w", addr, err)
@@ -167,7 +174,7 @@ func (s *settings) connect(ctx context.Context, addr string) (net.Conn, error) {
 	return t, nil
 }
 
-func (s *settings) secure(ctx context.Context, nc net.Conn, addr string) (net.Conn, error) {
+func (s *settings) secure(ctx context.Context, nc net.Conn, addr, protocol string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return nil, err
@@ -176,7 +183,7 @@ func (s *settings) secure(ctx context.Context, nc net.Conn, addr string) (net.Co
 	if err != nil {
 		return nil, err
 	}
-	c.NextProtos = []string{"h2"}
+	c.NextProtos = []string{protocol}
 	t := tls.Client(nc, c)
 	if err := t.HandshakeContext(ctx); err != nil {
 		var plain tls.RecordHeaderError
@@ -185,8 +192,8 @@ func (s *settings) secure(ctx context.Context, nc net.Conn, addr string) (net.Co
 		}
 		return nil, err
 	}
-	if t.ConnectionState().NegotiatedProtocol != "h2" {
-		return nil, errors.New("the other side does not speak HTTP/2; is this the API of a node, or a proxy without it?")
+	if t.ConnectionState().NegotiatedProtocol != protocol {
+		return nil, fmt.Errorf("the other side does not speak %s; is this the API of a node, or a proxy without it?", protocol)
 	}
 	return t, nil
 }

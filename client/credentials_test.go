@@ -81,7 +81,7 @@ func TestServersAreVerified(t *testing.T) {
 		"another host": {server(t, ca.Member("n", "other.example"), "h2"), "other.example"},
 		"expired":      {server(t, ca.MemberFor("old", certs.MemberRole, -time.Minute), "h2"), "expired"},
 		"a client":     {server(t, ca.Client("app"), "h2"), "127.0.0.1"},
-		"not HTTP/2":   {server(t, ca.Member("n1")), "HTTP/2"},
+		"not HTTP/2":   {server(t, ca.Member("n1")), "does not speak"},
 		"cleartext":    {plain.Addr().String(), "does the node speak TLS"},
 	} {
 		for what, call := range map[string]func(ctx context.Context, cl *Client) error{

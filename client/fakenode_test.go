@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"connectrpc.com/connect"
-
 	"github.com/tidemark-mq/tidemark/offset"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
 	"github.com/tidemark-mq/tidemark/transport/api/tidemark/v1/tidemarkv1connect"
+	"github.com/tidemark-mq/tidemark/transport/frames"
+	"github.com/tidemark-mq/tidemark/transport/frames/framestest"
 	"github.com/tidemark-mq/tidemark/transport/wire"
 )
 
@@ -67,10 +67,11 @@ type fakeNode struct {
 	tidemarkv1connect.UnimplementedGroupServiceHandler
 	tidemarkv1connect.UnimplementedClusterServiceHandler
 
-	c      *fakeCluster
-	addr   string
-	server *http.Server
-	done   sync.WaitGroup
+	c       *fakeCluster
+	addr    string
+	server  *http.Server
+	streams *framestest.Handler
+	done    sync.WaitGroup
 
 	// closing is closed when the node says that it stops.
 	closing chan struct{}
@@ -109,8 +110,9 @@ func emptyCluster(leader string) *fakeCluster {
 // stop ends all nodes.
 func (c *fakeCluster) stop() {
 	for _, n := range c.started {
-		n.server.Close()
+		n.close()
 		n.done.Wait()
+		n.streams.Wait()
 	}
 }
 
@@ -123,7 +125,8 @@ func (c *fakeCluster) serveAt(addr string, l net.Listener) {
 	mux.Handle(tidemarkv1connect.NewOffsetServiceHandler(n))
 	mux.Handle(tidemarkv1connect.NewGroupServiceHandler(n))
 	mux.Handle(tidemarkv1connect.NewClusterServiceHandler(n))
-	n.server = &http.Server{Handler: mux, Protocols: new(http.Protocols)}
+	n.streams = framestest.New(mux, n.stream)
+	n.server = &http.Server{Handler: n.streams, Protocols: new(http.Protocols)}
 	n.server.Protocols.SetUnencryptedHTTP2(true)
 	n.server.Protocols.SetHTTP1(true)
 	n.done.Go(func() { _ = n.server.Serve(l) })
@@ -140,8 +143,14 @@ func (c *fakeCluster) kill(addr string) {
 	delete(c.nodes, addr)
 	c.mu.Unlock()
 	if n != nil {
-		n.server.Close()
+		n.close()
 	}
+}
+
+// close ends the node and every connection to it.
+func (n *fakeNode) close() {
+	n.server.Close()
+	n.streams.Close()
 }
 
 func (c *fakeCluster) node(addr string) *fakeNode {
@@ -278,7 +287,7 @@ func (c *fakeCluster) clientOf(seeds []string, opts ...Option) *Client {
 // fakeStream is one stream of one client.
 type fakeStream struct {
 	n    *fakeNode
-	s    *connect.BidiStream[tidemarkv1.StreamRequest, tidemarkv1.StreamResponse]
+	s    *frames.Server
 	mu   sync.Mutex
 	open int
 }
@@ -295,8 +304,8 @@ func (f *fakeStream) send(m *tidemarkv1.StreamResponse) {
 	_ = f.s.Send(m)
 }
 
-// Stream serves calls, each by itself.
-func (n *fakeNode) Stream(ctx context.Context, s *connect.BidiStream[tidemarkv1.StreamRequest, tidemarkv1.StreamResponse]) error {
+// stream serves calls, each by itself.
+func (n *fakeNode) stream(ctx context.Context, s *frames.Server) error {
 	f := &fakeStream{n: n, s: s}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/tidemark-mq/tidemark/offset"
@@ -157,7 +158,7 @@ func (c *Client) dial(ctx context.Context, addr string) (*conn.Conn, error) {
 	c.show(header)
 	return conn.Dial(ctx, conn.Config{
 		Addr:          addr,
-		Dialer:        c.set.connect,
+		Dialer:        func(ctx context.Context, addr string) (net.Conn, error) { return c.set.connect(ctx, addr, forStream) },
 		Authorization: header,
 		Silence:       c.set.silence,
 		InFlight:      c.set.inFlight,

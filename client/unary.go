@@ -19,7 +19,7 @@ func newHTTP(set settings) *http.Client {
 	dial := func(ctx context.Context, _, addr string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, set.dialTime)
 		defer cancel()
-		nc, err := set.connect(ctx, addr)
+		nc, err := set.connect(ctx, addr, forUnary)
 		if err != nil {
 			return nil, &dialError{err}
 		}

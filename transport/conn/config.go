@@ -19,11 +19,11 @@ type Config struct {
 	// Addr is the node's API address, host:port.
 	Addr string
 	// Dialer opens the connection under the stream; nil is TCP. One that is a
-	// *tls.Conn has shaken hands and agreed on "h2".
+	// *tls.Conn has shaken hands and agreed on "http/1.1".
 	Dialer func(ctx context.Context, addr string) (net.Conn, error)
-	// Open makes a stream of an open connection. It does no I/O that can
-	// block, and the stream owns nc from then on. Nil is Connect over HTTP/2, with Authorization.
-	Open func(nc net.Conn, addr string) Stream
+	// Open makes a stream of an open connection within ctx. It owns nc from then on,
+	// and has closed it if it fails. Nil is package frames, with Authorization.
+	Open func(ctx context.Context, nc net.Conn, addr string) (Stream, error)
 	// Authorization is the header of that name, which says who the client is;
 	// empty: none.
 	Authorization string
@@ -43,7 +43,9 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	if c.Open == nil {
-		c.Open = func(nc net.Conn, addr string) Stream { return openConnect(nc, addr, c.Authorization) }
+		c.Open = func(ctx context.Context, nc net.Conn, addr string) (Stream, error) {
+			return openFrames(ctx, nc, addr, c.Authorization)
+		}
 	}
 	if c.Silence <= 0 {
 		c.Silence = DefaultSilence

@@ -72,9 +72,13 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	if err != nil {
 		return nil, &Error{Cause: fmt.Errorf("connecting to %q: %w", cfg.Addr, err)}
 	}
+	stream, err := cfg.Open(ctx, nc, cfg.Addr)
+	if err != nil {
+		return nil, &Error{Cause: fmt.Errorf("connecting to %q: %w", cfg.Addr, err)}
+	}
 	c := &Conn{
 		cfg:      cfg,
-		stream:   cfg.Open(nc, cfg.Addr),
+		stream:   stream,
 		slots:    make(chan struct{}, cfg.InFlight),
 		wake:     make(chan struct{}, 1),
 		refusing: make(chan struct{}),

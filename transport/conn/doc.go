@@ -20,6 +20,6 @@
 //
 // A Conn owns exactly two goroutines, the writer and the reader; both end with
 // the connection, and Close waits for them. Time is watched by a timer that
-// runs only while calls are open. How bytes travel is behind Stream; what this
-// package brings is OffsetService.Stream of Connect over HTTP/2 in cleartext.
+// runs only while calls are open. How bytes travel is behind Stream: by package
+// frames.
 package conn

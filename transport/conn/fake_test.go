@@ -68,7 +68,7 @@ func dial(tb testing.TB, s *script, cfg Config) *Conn {
 		tb.Cleanup(func() { a.Close(); b.Close() })
 		return a, nil
 	}
-	cfg.Open = func(net.Conn, string) Stream { return s }
+	cfg.Open = func(context.Context, net.Conn, string) (Stream, error) { return s, nil }
 	c, err := Dial(context.Background(), cfg)
 	if err != nil {
 		tb.Fatal(err)

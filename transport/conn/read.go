@@ -14,7 +14,7 @@ func (c *Conn) read() {
 	for {
 		m, err := c.stream.Recv()
 		if err != nil {
-			c.end(fmt.Errorf("receiving from %q: %w", c.cfg.Addr, err))
+			c.end(fmt.Errorf("receiving from %q: %v", c.cfg.Addr, err)) // in words: its sentinel is none of a call
 			return
 		}
 		var last bool

@@ -12,6 +12,7 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
 	"github.com/tidemark-mq/tidemark/transport/api/tidemark/v1/tidemarkv1connect"
+	"github.com/tidemark-mq/tidemark/transport/frames"
 	"github.com/tidemark-mq/tidemark/transport/wire"
 )
 
@@ -54,6 +55,10 @@ func (s *Server) routes() http.Handler {
 func (s *Server) checked(errorsOf *connect.ErrorWriter, next http.Handler) http.Handler {
 	known := procedures()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if frames.Wanted(r) {
+			s.framed(w, r)
+			return
+		}
 		err := s.checkRequest(r)
 		if !known[r.URL.Path] {
 			err = offset.Errorf(offset.ErrInvalid, "there is no call %s; the page at / names what there is", quote(r.URL.Path))

@@ -33,6 +33,9 @@ type Server struct {
 	// closing is closed when Shutdown begins: streams say so and end.
 	closing chan struct{}
 	once    sync.Once
+	// cutting ends when connections are cut; cut ends it.
+	cutting context.Context
+	cut     context.CancelFunc
 	// running counts the requests being served, streams included.
 	running running
 }
@@ -55,6 +58,7 @@ func New(cfg Config) *Server {
 		closing: make(chan struct{}),
 	}
 	s.together, _ = cfg.Service.(Together)
+	s.cutting, s.cut = context.WithCancel(context.Background())
 	s.admission = admission{maxCalls: int64(cfg.Limits.Calls), maxBytes: cfg.Limits.Bytes, busy: &s.counters.busy}
 	s.handler = s.routes()
 	s.http = s.newHTTP(s.handler)
@@ -149,6 +153,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		return nil
 	}
 	cut := s.running.count()
+	s.cut()
 	// The listeners are closed already; what else fails has no consequence.
 	_, _ = s.http.Close(), s.pagesOn.Close()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)

@@ -11,11 +11,10 @@ import (
 
 	"github.com/tidemark-mq/tidemark/offset"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
-	"github.com/tidemark-mq/tidemark/transport/wire"
 )
 
 // conduit is what a stream needs of its transport. One goroutine receives and
-// one sends. connect.BidiStream is one; a framing of our own could be another.
+// one sends. connect.BidiStream is one, upgraded another.
 type conduit interface {
 	Receive() (*tidemarkv1.StreamRequest, error)
 	Send(*tidemarkv1.StreamResponse) error
@@ -24,7 +23,7 @@ type conduit interface {
 // Stream serves calls that travel together; see stream.
 func (o offsets) Stream(ctx context.Context, bidi *connect.BidiStream[tidemarkv1.StreamRequest, tidemarkv1.StreamResponse]) error {
 	d := deadlinesOf(ctx)
-	return o.srv.stream(ctx, bidi, callerIn(ctx), d.interrupt, d.cutOff)
+	return toConnect(o.srv.stream(ctx, bidi, callerIn(ctx), d.interrupt, d.cutOff))
 }
 
 // stream is one stream: the goroutine of its handler writes, one reads, and
@@ -126,9 +125,9 @@ func endOf(err error, limit int) error {
 	case errors.Is(err, io.EOF):
 		return nil
 	case connect.CodeOf(err) == connect.CodeResourceExhausted:
-		return wire.ToConnectError(offset.Errorf(offset.ErrInvalid, "a message of the stream is too large; at most %d bytes are taken, so split it", limit))
+		return offset.Errorf(offset.ErrInvalid, "a message of the stream is too large; at most %d bytes are taken, so split it", limit)
 	case connect.CodeOf(err) == connect.CodeInvalidArgument:
-		return wire.ToConnectError(offset.Errorf(offset.ErrInvalid, "a message of the stream cannot be read: %s", err))
+		return offset.Errorf(offset.ErrInvalid, "a message of the stream cannot be read: %s", err)
 	}
 	return err
 }

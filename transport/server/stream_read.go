@@ -13,7 +13,7 @@ import (
 func (st *stream) read() {
 	defer func() {
 		if v := recover(); v != nil {
-			st.end(wire.ToConnectError(st.srv.caught("stream", v)))
+			st.end(st.srv.caught("stream", v))
 		}
 	}()
 	for {

@@ -7,27 +7,24 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"connectrpc.com/connect"
-
 	"github.com/tidemark-mq/tidemark/offset"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
-	"github.com/tidemark-mq/tidemark/transport/api/tidemark/v1/tidemarkv1connect"
+	"github.com/tidemark-mq/tidemark/transport/frames"
+	"github.com/tidemark-mq/tidemark/transport/frames/framestest"
 )
 
-// echo serves the stream over Connect: it answers each call of fetch at once.
-// Calls with AtIndex mute are never answered.
-type echo struct {
-	tidemarkv1connect.UnimplementedOffsetServiceHandler
-}
-
+// mute is the AtIndex of calls that echo never answers.
 const mute = 1 << 40
 
-func (echo) Stream(_ context.Context, s *connect.BidiStream[tidemarkv1.StreamRequest, tidemarkv1.StreamResponse]) error {
+// echo answers each call of fetch at once.
+func echo(_ context.Context, s *frames.Server) error {
 	for {
 		m, err := s.Receive()
 		if errors.Is(err, io.EOF) {
@@ -48,26 +45,18 @@ func (echo) Stream(_ context.Context, s *connect.BidiStream[tidemarkv1.StreamReq
 	}
 }
 
-// serve starts an HTTP/2 server in cleartext on loopback and gives its address.
-func serve(tb testing.TB, h tidemarkv1connect.OffsetServiceHandler) (*http.Server, string) {
+// serve starts a server on loopback that serves streams so, and gives its address.
+func serve(tb testing.TB, stream func(context.Context, *frames.Server) error) (stop func(), addr string) {
 	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	mux := http.NewServeMux()
-	mux.Handle(tidemarkv1connect.NewOffsetServiceHandler(h))
-	s := &http.Server{Handler: mux, Protocols: new(http.Protocols)}
-	s.Protocols.SetUnencryptedHTTP2(true)
-	s.Protocols.SetHTTP1(true)
-	var done sync.WaitGroup
-	done.Go(func() { _ = s.Serve(l) })
-	tb.Cleanup(func() { s.Close(); done.Wait() })
-	return s, l.Addr().String()
+	h := framestest.New(http.NotFoundHandler(), stream)
+	s := httptest.NewServer(h)
+	stop = sync.OnceFunc(func() { h.Close(); h.Wait(); s.Close() })
+	tb.Cleanup(stop)
+	return stop, s.Listener.Addr().String()
 }
 
-func TestManyCallersShareOneConnectStream(t *testing.T) {
-	_, addr := serve(t, echo{})
+func TestManyCallersShareOneStream(t *testing.T) {
+	_, addr := serve(t, echo)
 	c, err := Dial(context.Background(), Config{Addr: addr})
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +84,7 @@ func TestManyCallersShareOneConnectStream(t *testing.T) {
 }
 
 func TestServerThatDiesEndsCallsAtOnce(t *testing.T) {
-	s, addr := serve(t, echo{})
+	stop, addr := serve(t, echo)
 	c, err := Dial(context.Background(), Config{Addr: addr, Silence: time.Hour})
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +102,7 @@ func TestServerThatDiesEndsCallsAtOnce(t *testing.T) {
 	if r, err := c.Do(context.Background(), fetch(2)); err != nil { // behind the mute one, so that is there
 		t.Fatalf("a second call: %v, %v", r, err)
 	}
-	s.Close()
+	stop()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	select {
@@ -125,8 +114,39 @@ func TestServerThatDiesEndsCallsAtOnce(t *testing.T) {
 	<-c.Refusing()
 }
 
-func TestWhoeverServesSomethingElseEndsTheCallWithAReason(t *testing.T) {
-	_, addr := serve(t, tidemarkv1connect.UnimplementedOffsetServiceHandler{})
+// TestWhoeverServesSomethingElse: nothing was sent, and the reason is told.
+func TestWhoeverServesSomethingElse(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	defer s.Close()
+	_, err := Dial(context.Background(), Config{Addr: s.Listener.Addr().String()})
+	wantError(t, err, false)
+	if !strings.Contains(err.Error(), "404") || !strings.Contains(err.Error(), "is this the API of a node") {
+		t.Fatal(err)
+	}
+}
+
+// TestWhoNeverAgreesIsGivenUp: within the context, unsent.
+func TestWhoNeverAgreesIsGivenUp(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // connections wait in its backlog
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	_, err = Dial(ctx, Config{Addr: l.Addr().String()})
+	wantError(t, err, false)
+}
+
+// TestAServerThatEndsTheStreamSaysWhy: a call that was taken is unknown, and has
+// the reason.
+func TestAServerThatEndsTheStreamSaysWhy(t *testing.T) {
+	_, addr := serve(t, func(_ context.Context, s *frames.Server) error {
+		if _, err := s.Receive(); err != nil {
+			return err
+		}
+		return offset.Errorf(offset.ErrInvalid, "no such message")
+	})
 	c, err := Dial(context.Background(), Config{Addr: addr})
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +154,7 @@ func TestWhoeverServesSomethingElseEndsTheCallWithAReason(t *testing.T) {
 	defer c.Close()
 	_, err = c.Do(context.Background(), fetch(1))
 	wantError(t, err, true)
-	if !errors.Is(err, offset.ErrOutcomeUnknown) {
+	if !errors.Is(err, offset.ErrOutcomeUnknown) || !strings.Contains(err.Error(), "no such message") {
 		t.Fatal(err)
 	}
 }
@@ -142,7 +162,7 @@ func TestWhoeverServesSomethingElseEndsTheCallWithAReason(t *testing.T) {
 func BenchmarkDo(b *testing.B) {
 	for _, callers := range []int{1, 64, 256} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
-			_, addr := serve(b, echo{})
+			_, addr := serve(b, echo)
 			c, err := Dial(context.Background(), Config{Addr: addr})
 			if err != nil {
 				b.Fatal(err)
