@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -32,7 +33,11 @@ func inCluster(t *testing.T, s *stand.Stand, broker, group string, topics map[st
 		for _, q := range queues {
 			k := offset.Key{Group: group, MessageQueue: offset.MessageQueue{Topic: topic, Broker: broker, QueueID: q}}
 			for _, n := range s.Cluster.Nodes() {
-				states, _, err := n.Fetch(ask.Within(t, ask.Patience), ask.Default, k)
+				ctx := ask.Within(t, ask.Patience)
+				states, _, err := n.Fetch(ctx, ask.Default, k)
+				for errors.Is(err, offset.ErrNoLeader) && ctx.Err() == nil { // on a busy machine, for a moment
+					states, _, err = n.Fetch(ctx, ask.Default, k)
+				}
 				if err != nil {
 					t.Fatal(err)
 				}
