@@ -1,12 +1,15 @@
 package tidemarkprom
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -149,7 +152,7 @@ func TestDamagedFilesAreCounted(t *testing.T) {
 	}
 }
 
-// TestOfAClient: a node that is not there, and one that closes each connection.
+// TestOfAClient: a node that agrees to each stream, and closes it.
 func TestOfAClient(t *testing.T) {
 	m, reg := create(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -159,6 +162,9 @@ func TestOfAClient(t *testing.T) {
 	var accepting sync.WaitGroup
 	accepting.Go(func() {
 		for nc, err := l.Accept(); err == nil; nc, err = l.Accept() {
+			if _, err := http.ReadRequest(bufio.NewReader(nc)); err == nil {
+				_, _ = io.WriteString(nc, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: tidemark-stream\r\n\r\n")
+			}
 			_ = nc.Close()
 		}
 	})
