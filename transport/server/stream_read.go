@@ -120,7 +120,8 @@ func (st *stream) takeSome(list []*tidemarkv1.Call, p auth.Principal, d *deadlin
 		case !ok:
 		case st.srv.together != nil && call.GetCommit() != nil:
 			toCommit = append(toCommit, c)
-		case st.srv.together != nil && call.GetFetch() != nil:
+		case st.srv.together != nil && call.GetFetch() != nil && call.GetFetch().GetLevel() == tidemarkv1.ReadLevel_READ_LEVEL_LINEARIZABLE:
+			// A local read must not wait for a round, which there may be no leader for.
 			toFetch = append(toFetch, c)
 		default:
 			st.start(c, p, d)
