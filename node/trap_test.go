@@ -298,6 +298,9 @@ func transferToLaggard(t *testing.T, raw bool) (stuck bool) {
 	}
 	c.Net.Cut(old.Name, other.Name)
 	c.Net.Cut(other.Name, old.Name)
+	// The first is what replication is busy with, the second waits for it, and
+	// the third finds no place to wait at.
+	old.Node().Transfer(within(t, 700*time.Millisecond), incluster.Operator, laggard.ID())
 	c.Until("the old leader has stepped down", func() bool { return old.Status().State != "leader" })
 	time.Sleep(1500 * time.Millisecond) // calls under way run into their timeout
 	c.Net.HealAll()
