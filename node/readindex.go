@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"time"
 
@@ -79,15 +80,34 @@ func (r *rounds) run(ctx context.Context) {
 // gather takes all that wait and still want to.
 func (r *rounds) gather(first *joined) []*joined {
 	all := make([]*joined, 0, len(r.joining)+1)
-	for j := first; ; {
+	for j := first; j != nil; j = r.next() {
 		if j.ctx.Err() == nil {
 			all = append(all, j)
 		}
-		select {
-		case j = <-r.joining:
-		default:
-			return all
+		if len(all) == cap(r.joining) {
+			break
 		}
+	}
+	return all
+}
+
+// readStandBacks is how often next lets other goroutines run before it takes it
+// that no more reads come: a round costs its members the same whatever it
+// carries, and callers that the last one let go come back with their next reads.
+const readStandBacks = 4
+
+// next takes one that waits; nil if none comes.
+func (r *rounds) next() *joined {
+	for backs := 0; ; backs++ {
+		select {
+		case j := <-r.joining:
+			return j
+		default:
+		}
+		if backs == readStandBacks {
+			return nil
+		}
+		runtime.Gosched()
 	}
 }
 
