@@ -17,6 +17,9 @@ const (
 	// programs is the variable that names the folder of the daemons for the tests
 	// that run some.
 	programs = "MUTANTS_PROGRAMS"
+	// histories is the variable that names the folder where the tests leave a
+	// history that fails, unless a mistake was made on purpose.
+	histories = "MUTANTS_HISTORIES"
 )
 
 // built is what was built with the tag.

@@ -121,9 +121,11 @@ func (b *built) run(ctx context.Context, c check, m planted.Mistake) (said []byt
 	cmd := exec.Command(b.tests[c.folder], "-test.run", c.tests, "-test.v", "-test.failfast", "-test.timeout", "0",
 		"-test.count", strconv.Itoa(max(c.times, 1)))
 	cmd.Dir = filepath.Join(b.root, c.folder)
-	cmd.Env = append(os.Environ(), planted.Variable+"=", programs+"="+b.programs, "TMPDIR="+tmp)
-	if m != planted.None {
-		cmd.Env = append(cmd.Env, planted.Variable+"="+m.String())
+	cmd.Env = append(os.Environ(), programs+"="+b.programs, "TMPDIR="+tmp)
+	if m == planted.None {
+		cmd.Env = append(cmd.Env, planted.Variable+"=", histories+"="+os.TempDir())
+	} else {
+		cmd.Env = append(cmd.Env, planted.Variable+"="+m.String(), histories+"=")
 	}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -52,7 +53,7 @@ func faultsNamed(faults string) []fault.Fault { return fault.Named(regexp.MustCo
 // endure runs a history in short rounds, each of which is checked at its end.
 func endure(t *testing.T, c history.Config) {
 	theCommands(t)
-	c.Round, c.Keep = 10*time.Second, t.TempDir()
+	c.Round, c.Keep = 10*time.Second, cmp.Or(os.Getenv(histories), t.TempDir())
 	report, err := history.Run(t, c)
 	fmt.Printf("%s\n", report)
 	if err != nil {
