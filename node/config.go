@@ -121,14 +121,16 @@ func LAN() Timers {
 	return Timers{Heartbeat: t, Election: t, Lease: t, Commit: 15 * time.Millisecond}
 }
 
-// SlowDisk are the timers for disks whose syncs take up to some hundred
-// milliseconds at times; failover takes about three times as long.
+// SlowDisk are the timers for machines that stand still for up to a second, as
+// virtual ones may; failover takes about three times as long. A slow disk alone
+// does not need them (docs/operations.md).
 func SlowDisk() Timers {
 	return Timers{Heartbeat: time.Second, Election: time.Second, Lease: time.Second, Commit: 20 * time.Millisecond}
 }
 
-// SyncLimit is how long a sync of the disk may take, at the 99th percentile, for
-// these timers: a third of the lease, since a slower one can cost the leadership.
+// SyncLimit is how long a sync of the disk may take, at the 99th percentile,
+// before it is told as slow: a third of the lease. An election has to wait for
+// several.
 func (t Timers) SyncLimit() time.Duration { return t.Lease / 3 }
 
 // TimersNamed returns the preset of that name, "lan" or "slow-disk".

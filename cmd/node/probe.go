@@ -8,9 +8,9 @@ import (
 	"github.com/tidemark-mq/tidemark/node/store"
 )
 
-// probeDisk warns of a disk that is too slow for the timers: a sync that takes
-// as long as the lease costs the leadership. It takes a
-// second at most, but for a sync that hangs.
+// probeDisk warns of a disk that is slow beside the timers: it costs no
+// leadership (heartbeats are answered meanwhile), but commits and elections wait
+// for its syncs. It takes a second at most, but for a sync that hangs.
 func (d *daemon) probeDisk(ctx context.Context) {
 	dir := d.set.Data
 	if _, err := os.Stat(dir); err != nil {
@@ -23,9 +23,9 @@ func (d *daemon) probeDisk(ctx context.Context) {
 	}
 	args := []any{"folder", dir, "syncs", figures.Syncs, "p50", figures.P50, "p99", figures.P99, "max", figures.Max}
 	if limit := d.set.timers.SyncLimit(); figures.P99 > limit {
-		d.log.Warn("the disk is slow for these timers, and the leadership may be lost under load: use a faster disk, or --timers slow-disk on every member",
+		d.log.Warn("the disk is slow, and commits and elections wait for it: use a faster one, or one that nothing else writes to",
 			append(args, "limit", limit)...)
 		return
 	}
-	d.log.Info("the disk is fast enough for these timers", args...)
+	d.log.Info("the disk is fast enough", args...)
 }

@@ -10,7 +10,7 @@ type checkCmd struct {
 	Health      healthCmd      `cmd:"" help:"Look at all members, and say what is wrong and what to do."`
 	Performance performanceCmd `cmd:"" help:"Measure reads and commits on the live cluster from here, on keys of its own."`
 	Backup      checkBackupCmd `cmd:"" help:"Read a backup whole, say whether it is as it was written, and what it holds."`
-	Disk        diskCmd        `cmd:"" help:"Measure the disk under a folder, and recommend timers for it."`
+	Disk        diskCmd        `cmd:"" help:"Measure the disk under a folder."`
 }
 
 // finding is something that is wrong.

@@ -90,9 +90,9 @@ func (r *healthResult) judgeDisk(i int) {
 	switch {
 	case v.Lease == 0 || v.DiskWrites == 0: // it does not say, or has not written
 	case m.Mean > limit:
-		r.add(m.ID, "use a faster disk, or --timers slow-disk on all members (tidemark check disk says more)", "takes %s for a write to its disk on average, and its timers bear %s", m.Mean, limit)
+		r.add(m.ID, "use a faster disk, or one that nothing else writes to (tidemark check disk says more)", "takes %s for a write to its disk on average, more than %s: commits and elections wait for it", m.Mean, limit)
 	case m.Longest > us(v.Lease):
-		r.note("%s has once taken %s for a write since it started; longer than its lease of %s, that can cost the leadership", shown(m.ID), m.Longest, span(v.Lease))
+		r.note("%s has once taken %s for a write since it started, for which commits waited", shown(m.ID), m.Longest)
 	}
 }
 

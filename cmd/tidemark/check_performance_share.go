@@ -59,13 +59,13 @@ type limit struct {
 // what the entries before them wait for.
 func (c *commitShare) limit() limit {
 	followers := limit{"the followers' disks", c.Quorum,
-		"measure the followers' disks (tidemark check disk), and give them faster ones, or all members --timers slow-disk"}
+		"measure the followers' disks (tidemark check disk), and give them faster ones"}
 	if 2*c.Hearing >= c.Quorum {
 		followers = limit{"the way between the members", max(c.Quorum, c.Hearing), "look at the network between the members, and at how busy they are"}
 	}
 	return slices.MaxFunc([]limit{
 		{"the way from here to the leader", c.Way, "look at the network from here to the leader: it is not the cluster that is slow"},
-		{"the leader's disk", c.Log, "measure the leader's disk (tidemark check disk), and give it a faster one, or all members --timers slow-disk"},
+		{"the leader's disk", c.Log, "measure the leader's disk (tidemark check disk), and give it a faster one"},
 		followers,
 		{"raft's loop on the leader", c.Handover, "look at how busy the leader's processors and its disk are: the loop writes its log, too"},
 		{"the state machine", c.Apply, "look at how busy the leader's processors are, and for acts on many keys in its audit log"},
