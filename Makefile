@@ -156,6 +156,13 @@ fuzz: ## run each fuzz target for FUZZTIME (20s), JOBS (1) at a time, and print 
 fuzz-planted: ## take checks out of the decoders, one at a time, until each fuzz target notices (FUZZTIME, JOBS, TARGET)
 	@go -C tools run ./fuzz -planted -time $(FUZZTIME) -jobs $(JOBS) -match '$(TARGET)' -skip FuzzSuggest ..
 
+.PHONY: fuzz-java
+fuzz-java: ## the same for what reads bytes in java/: each for FUZZTIME, JOBS at a time (a JDK and Maven are needed)
+	@java/mvn.sh -pl client,broker -am -Dtest=FuzzTest -Dsurefire.failIfNoSpecifiedTests=false -Dfuzz.time=$(FUZZTIME) \
+		-Djunit.jupiter.execution.parallel.enabled=true -Djunit.jupiter.execution.parallel.mode.default=concurrent \
+		-Djunit.jupiter.execution.parallel.config.strategy=fixed -Djunit.jupiter.execution.parallel.config.fixed.parallelism=$(JOBS) package
+	@grep -hoE '[A-Za-z.]*FuzzTest\.[a-zA-Z]*: .* seed .*' java/*/target/surefire-reports/TEST-*FuzzTest.xml
+
 .PHONY: bench
 bench: ## compare with etcd and NATS on this machine, and print one table: at most 30 minutes, SHORT=1 takes 3 (bench/README.md)
 	@go -C bench run ./compare --size $(if $(SHORT),short,usual) $(if $(REV),--rev $(REV))

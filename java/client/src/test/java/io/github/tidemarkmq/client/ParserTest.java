@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** What reads bytes from outside: protobuf, HTTP, JSON, addresses. Random parts print their seed. */
+/** What reads bytes from outside: protobuf, HTTP, JSON, addresses; see {@link FuzzTest} too. */
 class ParserTest {
     private static final OffsetKey KEY = new OffsetKey("g", "t", "b", 1);
 
@@ -89,67 +89,6 @@ class ParserTest {
         }
     }
 
-    /** A true answer of each kind; what a node would send. */
-    private static List<byte[]> answers() throws Exception {
-        KeyState s = new KeyState(KEY, true, new Position(Long.MAX_VALUE, 7, 6, 5, true), 6, 3);
-        ProtoWriter commit = FakeNode.meta("n1:7411");
-        int list = commit.begin(2);
-        commit.varint(9);
-        commit.end(list);
-        int refused = commit.begin(3);
-        commit.number(2, 7);
-        FakeNode.state(commit, 3, s);
-        commit.end(refused);
-        ProtoWriter act = FakeNode.meta("").number(2, 9).number(3, 5).flag(4, true).number(6, 1);
-        Messages.key(act, 8, KEY);
-        ProtoWriter status = FakeNode.meta("").text(2, "n1/x").text(3, "leader").number(8, 1).number(9, 1);
-        int member = status.begin(16);
-        status.text(1, "n1/x").text(3, "127.0.0.1:1").flag(4, true);
-        status.end(member);
-        return Arrays.asList(trimmed(commit), trimmed(FakeNode.state(FakeNode.meta(""), 2, s)),
-            trimmed(FakeNode.state(FakeNode.meta(""), 3, s).flag(4, true)),
-            trimmed(FakeNode.state(FakeNode.meta("").flag(2, true), 3, s)), trimmed(act), trimmed(status));
-    }
-
-    /** Reads a body as an answer of each kind; what it must not do is anything but answer or refuse. */
-    private static int decoded(byte[] b) {
-        List<Messages.Decoder<?>> decoders = Arrays.asList(
-            r -> new CommitMessages(Collections.singletonList(new Commit(KEY, 9, 6))).answer(r),
-            r -> ReadMessages.fetched(Collections.singletonList(KEY), r), ReadMessages::page,
-            r -> SetMessages.answer(KEY, r), ActMessages::answer, StatusMessages::answer);
-        int taken = 0;
-        for (Messages.Decoder<?> d : decoders) {
-            try {
-                d.decode(reader(b));
-                taken++;
-            } catch (MalformedException e) {
-                continue;
-            }
-        }
-        return taken;
-    }
-
-    @Test
-    void damagedAnswersAreReadOrRefusedAndNothingElse() throws Exception {
-        long seed = Long.getLong("seed", System.nanoTime());
-        Random random = new Random(seed);
-        List<byte[]> answers = answers();
-        for (byte[] whole : answers) {
-            assertTrue(decoded(whole) >= 1, "a true answer is taken");
-        }
-        try {
-            for (int i = 0; i < 20_000; i++) {
-                byte[] b = answers.get(random.nextInt(answers.size())).clone();
-                for (int n = random.nextInt(4); n >= 0; n--) {
-                    b[random.nextInt(b.length)] = (byte) random.nextInt(256);
-                }
-                decoded(random.nextBoolean() ? b : Arrays.copyOf(b, random.nextInt(b.length)));
-            }
-        } catch (RuntimeException e) {
-            throw new AssertionError("with -Dseed=" + seed, e);
-        }
-    }
-
     private static HttpAnswer http(String s) throws IOException {
         return http(s, Integer.MAX_VALUE);
     }
@@ -205,27 +144,6 @@ class ParserTest {
     }
 
     @Test
-    void randomHttpIsReadOrRefusedAndNothingElse() {
-        long seed = Long.getLong("seed", System.nanoTime());
-        Random random = new Random(seed);
-        String good = "HTTP/1.1 200 OK\r\nContent-Type: application/proto\r\nTransfer-Encoding: chunked\r\n\r\n"
-            + "3\r\nabc\r\n0\r\n\r\n";
-        for (int i = 0; i < 10_000; i++) {
-            StringBuilder b = new StringBuilder(good);
-            for (int n = random.nextInt(4); n >= 0; n--) {
-                b.setCharAt(random.nextInt(b.length()), (char) random.nextInt(256));
-            }
-            try {
-                http(b.toString(), 1 + random.nextInt(20));
-            } catch (IOException e) {
-                continue;
-            } catch (RuntimeException e) {
-                throw new AssertionError("with -Dseed=" + seed, e);
-            }
-        }
-    }
-
-    @Test
     void jsonIsReadStrictly() throws Exception {
         assertEquals("{a=x\"\\/\b\f\n\r\té, b=[{}, []]}",
             Json.object(" {\"a\":\"x\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\" , \"b\" : [ {}, [] ]} ").toString());
@@ -236,27 +154,6 @@ class ParserTest {
             "{\"a\":1,\"a\":2}", "{\"a\":\"", "{\"a\":[1,]}", "{\"a\":" + deep}) {
             String shown = bad.substring(0, Math.min(20, bad.length()));
             assertThrows(MalformedException.class, () -> Json.object(bad), shown);
-        }
-    }
-
-    @Test
-    void randomJsonIsReadOrRefusedAndNothingElse() {
-        long seed = Long.getLong("seed", System.nanoTime());
-        Random random = new Random(seed);
-        String good = "{\"code\":\"unavailable\",\"message\":\"x\",\"details\":[{\"type\":\"t\",\"n\":-1.5e3}]}";
-        String signs = "{}[]\",:\\u0019-+.eE tfn\n";
-        for (int i = 0; i < 20_000; i++) {
-            StringBuilder b = new StringBuilder(good);
-            for (int n = random.nextInt(4); n >= 0; n--) {
-                b.setCharAt(random.nextInt(b.length()), signs.charAt(random.nextInt(signs.length())));
-            }
-            try {
-                Json.object(b.toString());
-            } catch (MalformedException e) {
-                continue;
-            } catch (RuntimeException e) {
-                throw new AssertionError("with -Dseed=" + seed, e);
-            }
         }
     }
 

@@ -142,11 +142,15 @@ final class JsonText {
     }
 
     private char hex(String s, int from) throws Fault {
-        try {
-            return (char) Integer.parseInt(s.substring(from, from + 4), 16);
-        } catch (IndexOutOfBoundsException | NumberFormatException e) {
-            throw fault("an escape that JSON does not have");
+        int v = 0;
+        for (int i = from; i < from + 4; i++) {
+            int digit = i < s.length() && s.charAt(i) < 128 ? Character.digit(s.charAt(i), 16) : -1;
+            if (digit < 0) {
+                throw fault("an escape that JSON does not have");
+            }
+            v = v << 4 | digit;
         }
+        return (char) v;
     }
 
     /** A whole number, bare or in quotes. */

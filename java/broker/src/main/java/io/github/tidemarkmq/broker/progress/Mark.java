@@ -201,8 +201,11 @@ public final class Mark {
                     case "group":
                         group = in.string();
                         break;
-                    default:
+                    case "queues":
                         parseQueues(in, topic, group, out);
+                        break;
+                    default:
+                        in.skip();
                 }
             }
         }
@@ -220,8 +223,12 @@ public final class Mark {
                 }
                 n[i] = in.number();
             }
+            Key key = new Key(topic, group, (int) n[0]);
+            if (n[0] != key.queue() || !Queues.storable(key) || Math.min(Math.min(n[1], n[2]), n[3]) < -1) {
+                throw in.fault("the mark \"tidemark\" holds a value that is none");
+            }
             in.expect(']');
-            out.add(new Unsent(new Key(topic, group, (int) n[0]), n[1], n[2], n[3]));
+            out.add(new Unsent(key, n[1], n[2], n[3]));
         }
     }
 }

@@ -139,8 +139,8 @@ final class Release5 extends Release {
             if (m.find()) {
                 manager.setDataVersion(RemotingSerializable.fromJson(m.group(1), DataVersion.class));
             }
-        } catch (IOException e) {
-            return; // no file, or only the .bak: it begins anew, as the broker's own does
+        } catch (IOException | RuntimeException e) {
+            return; // no file, only the .bak, or none in it that can be read: it begins anew, as the broker's own does
         }
     }
 
