@@ -252,8 +252,7 @@ func TestTrapTransferNeverEnds(t *testing.T) {
 	})
 }
 
-// apart runs what leaves goroutines behind for ever in a process of its own,
-// and wants its answer to be want.
+// apart runs, in a process of its own, what leaves goroutines behind; its answer shall be want.
 func apart(t *testing.T, want string, do func() string) {
 	t.Helper()
 	const child = "TIDEMARK_TEST_APART"
@@ -298,8 +297,7 @@ func transferToLaggard(t *testing.T, raw bool) (stuck bool) {
 	}
 	c.Net.Cut(old.Name, other.Name)
 	c.Net.Cut(other.Name, old.Name)
-	// The first is what replication is busy with, the second waits for it, and
-	// the third finds no place to wait at.
+	// The first occupies replication, the second waits for it, a third finds no place to wait at.
 	old.Node().Transfer(within(t, 700*time.Millisecond), incluster.Operator, laggard.ID())
 	c.Until("the old leader has stepped down", func() bool { return old.Status().State != "leader" })
 	time.Sleep(1500 * time.Millisecond) // calls under way run into their timeout
