@@ -31,6 +31,10 @@ type Client struct {
 	http   *http.Client
 	caller connect.HTTPClient
 	unary  sync.WaitGroup
+	// commits and fetches have callers share requests; sharing counts those under way.
+	commits *sharing[*offset.Commits, offset.Verdict]
+	fetches *sharing[*offset.Fetch, offset.KeyState]
+	sharing sync.WaitGroup
 	// renewals counts how often another token was shown than before.
 	renewals atomic.Uint64
 	// dialing is held by the one caller that opens a connection.
@@ -86,6 +90,8 @@ func New(seeds []string, opts ...Option) (*Client, error) {
 		next:      1 % len(seeds),
 		shunned:   make(map[string]time.Time),
 		unreached: make(map[string]struct{}),
+		commits:   newCommits(),
+		fetches:   newFetches(),
 	}
 	c.life, c.die = context.WithCancel(context.Background())
 	if err := c.set.validate(); err != nil {
@@ -125,6 +131,7 @@ func (c *Client) Close() error {
 	c.dialing <- struct{}{} // whoever was dialling has ended, and closed what it opened
 	<-c.dialing
 	c.unary.Wait()
+	c.sharing.Wait()
 	c.http.CloseIdleConnections()
 	return nil
 }

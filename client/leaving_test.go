@@ -38,7 +38,8 @@ func TestNobodyGoesBackToANodeThatIsBeingLeft(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range int32(callers) {
 			all.Go(func() {
-				if err := commitOne(ctx, c, key(i), 1, 0); err != nil {
+				// Atomic sets, which share no request.
+				if _, _, err := c.CommitAtomic(ctx, testCluster, []offset.Commit{{Key: key(i), Offset: 1}}); err != nil {
 					t.Error(err)
 				}
 			})

@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync/atomic"
 
 	"github.com/tidemark-mq/tidemark/offset"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
@@ -40,13 +42,9 @@ func (c *Client) commit(ctx context.Context, cluster offset.ClusterID, list []of
 	if err := req.Validate(); err != nil {
 		return nil, offset.Meta{}, c.fail(&t, err, nil)
 	}
-	err = c.run(ctx, &t, func(ms uint32) error {
-		reply, addr, err := c.call(ctx, wire.ToCommitCall(&req, ms))
-		if err != nil {
-			return err
-		}
-		verdicts, meta, err = wire.FromCommitResponse(reply.GetCommit(), len(list))
-		return c.answered(addr, meta, err)
+	err = c.run(ctx, &t, func(ms uint32) (err error) {
+		verdicts, meta, err = c.commits.ask(ctx, c, &req, ms)
+		return err
 	})
 	if err != nil {
 		return nil, offset.Meta{}, err
@@ -110,17 +108,13 @@ func (c *Client) Fetch(ctx context.Context, at offset.ReadAt, keys ...offset.Key
 	t := trial{op: "fetch", kind: reading, subject: firstKey(keys)}
 	c.began(&t)
 	defer c.ended(&t, &err)
-	req := &offset.Fetch{At: at, Keys: keys}
+	req := &offset.Fetch{At: at, Keys: slices.Clone(keys)} // a shared request may read them when this call has returned
 	if err := req.Validate(); err != nil {
 		return nil, offset.Meta{}, c.fail(&t, err, nil)
 	}
-	err = c.run(ctx, &t, func(ms uint32) error {
-		reply, addr, err := c.call(ctx, wire.ToFetchCall(req, ms))
-		if err != nil {
-			return err
-		}
-		states, meta, err = wire.FromFetchResponse(reply.GetFetch(), len(keys))
-		return c.answered(addr, meta, err)
+	err = c.run(ctx, &t, func(ms uint32) (err error) {
+		states, meta, err = c.fetches.ask(ctx, c, req, ms)
+		return err
 	})
 	if err != nil {
 		return nil, offset.Meta{}, err
@@ -135,11 +129,15 @@ func firstKey(keys []offset.Key) fmt.Stringer {
 	return &keys[0]
 }
 
-// call sends one call over the stream, once. addr is the node that took it.
-func (c *Client) call(ctx context.Context, m *tidemarkv1.Call) (reply *tidemarkv1.Reply, addr string, err error) {
+// call sends one call over the stream, once. addr is the node that took it; begun,
+// unless it is nil, is set before anything may be sent.
+func (c *Client) call(ctx context.Context, m *tidemarkv1.Call, begun *atomic.Bool) (reply *tidemarkv1.Reply, addr string, err error) {
 	cn, err := c.link(ctx)
 	if err != nil {
 		return nil, "", err
+	}
+	if begun != nil {
+		begun.Store(true)
 	}
 	reply, err = cn.Do(ctx, m)
 	if err != nil {
