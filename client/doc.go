@@ -80,11 +80,11 @@
 //
 // # Goroutines
 //
-// A connection has two, which Client.Close waits for; a store and a PersistLoop
-// have one, which their Close waits for, and one more for each offset that is
-// sent one way (64 at most) or for what a LocalFileStore has under way on its
-// disk. OnFenced and hooks are called in the goroutine that came across what
-// they tell.
+// A connection has two, and a request that callers share one, which Client.Close
+// waits for; a store and a PersistLoop have one, which their Close waits for, and
+// one more for each offset that is sent one way (64 at most) or for what a
+// LocalFileStore has under way on its disk. OnFenced and hooks are called in the
+// goroutine that came across what they tell, so a hook must not close the Client.
 //
 // docs/library.md is the same from the side of who begins; DESIGN.md tells the
 // way of a call, the states of a queue, and what was decided at what cost.

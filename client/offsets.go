@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"github.com/tidemark-mq/tidemark/offset"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
+	"github.com/tidemark-mq/tidemark/transport/conn"
 	"github.com/tidemark-mq/tidemark/transport/wire"
 )
 
@@ -34,7 +34,7 @@ func (c *Client) commit(ctx context.Context, cluster offset.ClusterID, list []of
 	defer c.ended(&t, &err)
 	req := offset.Commits{Cluster: cluster, Atomic: atomic}
 	var order []int
-	if len(list) == 1 { // nothing to group, and Topics stay on the stack
+	if len(list) == 1 { // nothing to group
 		req.Topics = []offset.TopicCommits{topicOf(&list[0])}
 	} else {
 		req.Topics, order = offset.GroupCommits(list)
@@ -129,15 +129,16 @@ func firstKey(keys []offset.Key) fmt.Stringer {
 	return &keys[0]
 }
 
-// call sends one call over the stream, once. addr is the node that took it; begun,
-// unless it is nil, is set before anything may be sent.
-func (c *Client) call(ctx context.Context, m *tidemarkv1.Call, begun *atomic.Bool) (reply *tidemarkv1.Reply, addr string, err error) {
+// call sends one call over the stream, once. addr is the node that took it. request
+// gives the call when there is a connection for it; nil: nobody wants it any more.
+func (c *Client) call(ctx context.Context, request func() *tidemarkv1.Call) (reply *tidemarkv1.Reply, addr string, err error) {
 	cn, err := c.link(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	if begun != nil {
-		begun.Store(true)
+	m := request()
+	if m == nil {
+		return nil, cn.Addr(), &conn.Error{Cause: context.Canceled}
 	}
 	reply, err = cn.Do(ctx, m)
 	if err != nil {

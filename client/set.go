@@ -22,7 +22,8 @@ func (c *Client) Set(ctx context.Context, s offset.Set) (v offset.Verdict, meta 
 		return offset.Verdict{}, offset.Meta{}, c.fail(&t, err, nil)
 	}
 	err = c.run(ctx, &t, func(ms uint32) error {
-		reply, addr, err := c.call(ctx, &tidemarkv1.Call{Call: &tidemarkv1.Call_Set{Set: wire.ToSetRequest(&s, ms)}}, nil)
+		m := &tidemarkv1.Call{Call: &tidemarkv1.Call_Set{Set: wire.ToSetRequest(&s, ms)}}
+		reply, addr, err := c.call(ctx, func() *tidemarkv1.Call { return m })
 		if err != nil {
 			return err
 		}

@@ -2,9 +2,10 @@ package client
 
 import (
 	"context"
+	"errors"
 	"runtime"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/tidemark-mq/tidemark/offset"
@@ -17,11 +18,11 @@ import (
 // the same whether it names one key or a hundred (docs/decisions/0021). What
 // each of them is told does not depend on whom it shares with.
 const (
-	// maxShare is how many share one request at most, maxShareKeys how many keys
-	// one that may be shared names. Together they stay far below what one request
-	// may have, and what one entry takes.
-	maxShare     = 256
-	maxShareKeys = 8
+	// maxShareKeys is how many keys a request names that may be shared, and
+	// maxSharedKeys how many a shared one does: with the longest names they stay
+	// below what a request may have.
+	maxShareKeys  = 8
+	maxSharedKeys = 512
 	// leastShareMS is the least time, in milliseconds, that a node must have for a
 	// request that is shared: one that is to be quick is not waited for by others.
 	leastShareMS = 500
@@ -50,17 +51,16 @@ type sharing[Q, A any] struct {
 
 // shared is a request of several callers.
 type shared[Q, A any] struct {
-	list []Q
-	keys int
+	// The first fields belong to sharing.mu. Nobody sits down once it is gathered,
+	// and who leaves before it has begun is not in it.
+	seats []*seat[Q]
+	keys  int
+	left  int
+	begun bool
 	// ms is how long the node may take: as long as it may for each, so that its own
 	// word on the outcome comes before the deadline of all.
 	ms     uint32
 	cancel context.CancelFunc
-	// left counts the callers that wait no more; it belongs to sharing.mu, as do
-	// list, keys and ms while others may join.
-	left int
-	// begun: it may have been sent.
-	begun atomic.Bool
 	// What follows is set before done is closed.
 	done    chan struct{}
 	answers []A
@@ -68,14 +68,23 @@ type shared[Q, A any] struct {
 	err     error
 }
 
+// seat is one caller's place in a shared request.
+type seat[Q any] struct {
+	q    Q
+	ms   uint32
+	gone bool
+	// at is the place of its first answer, known once the request has begun.
+	at int
+}
+
 // ask sends a request once, with those of others if there are any.
 func (s *sharing[Q, A]) ask(ctx context.Context, c *Client, q Q, ms uint32) ([]A, offset.Meta, error) {
-	b, at, first := s.enter(q, ms)
+	b, own, first := s.enter(q, ms)
 	if b == nil {
 		return s.alone(ctx, c, q, ms)
 	}
 	if first {
-		if s.gather(b); len(b.list) == 1 {
+		if s.gather(b) == 1 {
 			return s.alone(ctx, c, q, ms)
 		}
 		s.start(c, b)
@@ -83,51 +92,68 @@ func (s *sharing[Q, A]) ask(ctx context.Context, c *Client, q Q, ms uint32) ([]A
 	select {
 	case <-b.done:
 	case <-ctx.Done():
-		if !s.leave(b) {
-			return nil, offset.Meta{}, &conn.Error{Sent: b.begun.Load(), Cause: ctx.Err()}
+		if err := s.leave(ctx, b, own); err != nil {
+			return nil, offset.Meta{}, err
 		}
 	}
 	switch {
 	case b.err == nil:
-		return b.answers[at : at+s.keys(q) : at+s.keys(q)], b.meta, nil
-	case refused(b.err): // perhaps for what another caller asked
-		return s.alone(ctx, c, q, ms)
+		return slices.Clone(b.answers[own.at : own.at+s.keys(q)]), b.meta, nil
+	case refused(b.err) && ctx.Err() == nil: // perhaps for what another caller asked
+		return s.alone(ctx, c, q, c.patience(ctx, false))
 	}
 	return nil, offset.Meta{}, b.err
 }
 
 // refused tells of an answer that says no, and would say so again.
 func refused(err error) bool {
-	return !broken(err) && offset.OutcomeOf(err) != offset.Unknown && !offset.Retriable(err)
+	return !broken(err) && offset.OutcomeOf(err) != offset.Unknown && !offset.Retriable(err) && !errors.Is(err, offset.ErrClosed)
 }
 
 // enter joins the request that is being gathered, or begins one as its first.
-// at is the place of the first answer. b is nil if q is to go by itself.
-func (s *sharing[Q, A]) enter(q Q, ms uint32) (b *shared[Q, A], at int, first bool) {
+// b is nil if q is to go by itself.
+func (s *sharing[Q, A]) enter(q Q, ms uint32) (b *shared[Q, A], own *seat[Q], first bool) {
 	n := s.keys(q)
 	if n > maxShareKeys || ms < leastShareMS || !s.fit(q, q) {
-		return nil, 0, false
+		return nil, nil, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b = s.gathering
-	if b == nil || len(b.list) == maxShare || !s.fit(q, b.list[0]) {
-		if !s.apart.IsZero() {
-			if time.Now().Before(s.apart) {
-				return nil, 0, false
-			}
-			s.apart = time.Time{}
+	if b = s.gathering; b == nil || !s.takes(b, q, ms) {
+		if s.apartLocked() {
+			return nil, nil, false
 		}
-		b, first = &shared[Q, A]{ms: ms, done: make(chan struct{})}, true
+		first = true
+		b = &shared[Q, A]{ms: ms, done: make(chan struct{})}
 		s.gathering = b
 	}
-	at = b.keys
-	b.list, b.keys, b.ms = append(b.list, q), at+n, min(b.ms, ms)
-	return b, at, first
+	own = &seat[Q]{q: q, ms: ms}
+	b.seats, b.keys, b.ms = append(b.seats, own), b.keys+n, min(b.ms, ms)
+	return b, own, first
 }
 
-// gather waits for others to join, until no more do. Nobody joins from then on.
-func (s *sharing[Q, A]) gather(b *shared[Q, A]) {
+// takes tells whether a request has room for another one, whose caller is about
+// as patient as the first: the hurried must not make the others fail.
+func (s *sharing[Q, A]) takes(b *shared[Q, A], q Q, ms uint32) bool {
+	first := b.seats[0]
+	return b.keys+s.keys(q) <= maxSharedKeys && s.fit(q, first.q) && ms >= first.ms/4*3 && ms <= first.ms/4*5
+}
+
+// apartLocked tells whether requests go by themselves now.
+func (s *sharing[Q, A]) apartLocked() bool {
+	if s.apart.IsZero() {
+		return false
+	}
+	if time.Now().Before(s.apart) {
+		return true
+	}
+	s.apart = time.Time{}
+	return false
+}
+
+// gather waits for others to join, until no more do, and tells how many are
+// there. Nobody joins from then on.
+func (s *sharing[Q, A]) gather(b *shared[Q, A]) int {
 	for seen, backs := 1, 0; backs < shareStandBacks; backs++ {
 		runtime.Gosched()
 		n := s.joined(b)
@@ -141,21 +167,31 @@ func (s *sharing[Q, A]) gather(b *shared[Q, A]) {
 	if s.gathering == b {
 		s.gathering = nil
 	}
+	return len(b.seats)
 }
 
 func (s *sharing[Q, A]) joined(b *shared[Q, A]) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(b.list)
+	return len(b.seats)
 }
 
 // alone sends a request once, by itself.
-func (s *sharing[Q, A]) alone(ctx context.Context, c *Client, q Q, ms uint32) (answers []A, meta offset.Meta, err error) {
-	reply, addr, err := c.call(ctx, s.call(q, ms), nil)
+func (s *sharing[Q, A]) alone(ctx context.Context, c *Client, q Q, ms uint32) ([]A, offset.Meta, error) {
+	return s.send(ctx, c, func() (*tidemarkv1.Call, int) { return s.call(q, ms), s.keys(q) })
+}
+
+// send sends one request once; request makes it, just before it is sent.
+func (s *sharing[Q, A]) send(ctx context.Context, c *Client, request func() (*tidemarkv1.Call, int)) (answers []A, meta offset.Meta, err error) {
+	keys := 0
+	reply, addr, err := c.call(ctx, func() (m *tidemarkv1.Call) {
+		m, keys = request()
+		return m
+	})
 	if err != nil {
 		return nil, offset.Meta{}, err
 	}
-	answers, meta, err = s.read(reply, s.keys(q))
+	answers, meta, err = s.read(reply, keys)
 	return answers, meta, c.answered(addr, meta, err)
 }
 
@@ -172,11 +208,9 @@ func (s *sharing[Q, A]) start(c *Client, b *shared[Q, A]) {
 	go func() {
 		defer c.sharing.Done()
 		defer cancel()
-		b.answers, b.meta, b.err = s.send(ctx, c, b)
+		b.answers, b.meta, b.err = s.send(ctx, c, func() (*tidemarkv1.Call, int) { return s.begin(b) })
 		if b.err != nil && refused(b.err) {
-			s.mu.Lock()
-			s.apart = time.Now().Add(apartTime)
-			s.mu.Unlock()
+			s.goApart()
 		}
 		close(b.done)
 	}()
@@ -192,28 +226,52 @@ func (c *Client) beginShared() bool {
 	return !c.closed
 }
 
-func (s *sharing[Q, A]) send(ctx context.Context, c *Client, b *shared[Q, A]) (answers []A, meta offset.Meta, err error) {
-	reply, addr, err := c.call(ctx, s.call(s.join(b.list), b.ms), &b.begun)
-	if err != nil {
-		return nil, offset.Meta{}, err
+// begin makes the request of those who are there still; nil if nobody is. From
+// now on it may be sent.
+func (s *sharing[Q, A]) begin(b *shared[Q, A]) (*tidemarkv1.Call, int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list, keys := make([]Q, 0, len(b.seats)), 0
+	for _, own := range b.seats {
+		if !own.gone {
+			own.at = keys
+			list, keys = append(list, own.q), keys+s.keys(own.q)
+		}
 	}
-	answers, meta, err = s.read(reply, b.keys)
-	return answers, meta, c.answered(addr, meta, err)
+	if len(list) == 0 {
+		return nil, 0
+	}
+	b.begun = true
+	return s.call(s.join(list), b.ms), keys
 }
 
-// leave notes that a caller waits no more. The last one ends the call, and has
-// what came of it: true.
-func (s *sharing[Q, A]) leave(b *shared[Q, A]) bool {
+func (s *sharing[Q, A]) goApart() {
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.apart = time.Now().Add(apartTime)
+}
+
+// leave ends the wait of a caller whose context has ended. Before the request has
+// begun it takes what the caller asked out of it. The last one to leave ends the
+// call; nil means that what came of it is there.
+func (s *sharing[Q, A]) leave(ctx context.Context, b *shared[Q, A], own *seat[Q]) error {
+	s.mu.Lock()
+	own.gone = true
 	b.left++
-	last := b.left == len(b.list)
+	last, begun := b.left == len(b.seats), b.begun
 	s.mu.Unlock()
-	if !last {
-		return false
+	if last {
+		b.cancel()
+		<-b.done
 	}
-	b.cancel()
-	<-b.done
-	return true
+	select {
+	case <-b.done:
+		if begun {
+			return nil
+		}
+	default:
+	}
+	return &conn.Error{Sent: begun, Cause: ctx.Err()}
 }
 
 // newCommits are commits that share, each with a verdict of its own. Those of an

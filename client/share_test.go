@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"net"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,6 +16,7 @@ import (
 type crowd struct {
 	c       *Client
 	b       *shared[*offset.Commits, offset.Verdict]
+	own     *seat[*offset.Commits]
 	callers sync.WaitGroup
 }
 
@@ -23,11 +25,11 @@ func gathering(t *testing.T, c *Client) *crowd {
 	t.Helper()
 	k := key(99)
 	q := &offset.Commits{Cluster: testCluster, Topics: []offset.TopicCommits{topicOf(&offset.Commit{Key: k, Offset: 1})}}
-	b, _, first := c.commits.enter(q, 1000)
+	b, own, first := c.commits.enter(q, 1000)
 	if b == nil || !first {
 		t.Fatalf("a request could not be begun: %v, %v", b, first)
 	}
-	return &crowd{c: c, b: b}
+	return &crowd{c: c, b: b, own: own}
 }
 
 // join has a caller commit, and waits until it has joined.
@@ -148,29 +150,68 @@ func TestWhoLeavesASharedRequest(t *testing.T) {
 		})
 		w := gathering(t, f.client())
 		began := time.Now()
-		w.join(t, 600*time.Millisecond, key(0), 5, func(_ []offset.Verdict, err error) {
-			if took := time.Since(began); !errors.Is(err, offset.ErrOutcomeUnknown) || took != 600*time.Millisecond {
+		w.join(t, 900*time.Millisecond, key(0), 5, func(_ []offset.Verdict, err error) {
+			if took := time.Since(began); !errors.Is(err, offset.ErrOutcomeUnknown) || took != 900*time.Millisecond {
 				t.Errorf("after %v: %v", took, err)
 			}
 			close(slow)
 		})
 		w.join(t, time.Second, key(1), 6, wantCommitted(t, 6))
-		if w.b.ms != 550 {
+		if w.b.ms != 850 {
 			t.Errorf("the node is given %d ms; want what it may take for the most hurried", w.b.ms)
 		}
 		w.send()
 	})
 }
 
-// The last who leaves ends the call, and knows whether anything was sent.
+// Who leaves before the request has begun is told that nothing was sent, and
+// nothing of his is; the last who leaves ends the call.
 func TestASharedRequestThatReachesNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeCluster(t, "a:1")
 		c := f.client()
 		f.kill("a:1")
 		w := gathering(t, c)
-		w.join(t, 600*time.Millisecond, key(0), 5, wantError(t, offset.ErrUnreachable))
-		w.join(t, 800*time.Millisecond, key(1), 6, wantError(t, offset.ErrUnreachable))
+		w.join(t, 900*time.Millisecond, key(0), 5, wantError(t, offset.ErrUnreachable))
+		w.join(t, time.Second, key(1), 6, wantError(t, offset.ErrUnreachable))
+		w.send()
+	})
+}
+
+func TestWhoLeavesBeforeASharedRequestIsSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		slow := func(ctx context.Context, addr string) (net.Conn, error) {
+			time.Sleep(950 * time.Millisecond)
+			return f.net.dial(ctx, addr)
+		}
+		w := gathering(t, f.clientOf([]string{"a:1"}, WithDialer(slow)))
+		w.join(t, 900*time.Millisecond, key(0), 5, wantError(t, offset.ErrUnreachable))
+		w.join(t, 1100*time.Millisecond, key(1), 6, wantCommitted(t, 6))
+		w.join(t, 900*time.Millisecond, key(2), 7, wantError(t, offset.ErrUnreachable))
+		w.join(t, 1100*time.Millisecond, key(3), 8, wantCommitted(t, 8))
+		w.send()
+		if w.own.at != 0 || f.state.at(key(0)) != -1 || f.state.at(key(2)) != -1 {
+			t.Errorf("of those who had left %d and %d are stored", f.state.at(key(0)), f.state.at(key(2)))
+		}
+	})
+}
+
+// The last who leaves a request that was sent learns what came of it.
+func TestAllLeaveASharedRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		f.play(func(*fakeNode, string, int) (fault, error) { return lose, nil })
+		w := gathering(t, f.client())
+		w.join(t, 900*time.Millisecond, key(0), 5, wantError(t, offset.ErrOutcomeUnknown))
+		w.join(t, time.Second, key(1), 6, wantError(t, offset.ErrOutcomeUnknown))
+		w.callers.Go(func() { // the first of all goes last
+			ctx := within(t, 1100*time.Millisecond)
+			<-ctx.Done()
+			if err := w.c.commits.leave(ctx, w.b, w.own); err != nil || !errors.Is(w.b.err, context.Canceled) {
+				t.Errorf("the last got %v, and %v of the request", err, w.b.err)
+			}
+		})
 		w.send()
 	})
 }
@@ -193,6 +234,13 @@ func TestASharedRequestEndsWithTheClient(t *testing.T) {
 	})
 }
 
+// newCommitsWith has a request of a caller that leaves the node so long.
+func newCommitsWith(ms uint32) *sharing[*offset.Commits, offset.Verdict] {
+	c := newCommits()
+	c.enter(&offset.Commits{Cluster: testCluster, Topics: []offset.TopicCommits{{Queues: make([]offset.QueueCommit, 1)}}}, ms)
+	return c
+}
+
 func TestWhatDoesNotShare(t *testing.T) {
 	c := newCommits()
 	one := []offset.TopicCommits{{Queues: make([]offset.QueueCommit, 1)}}
@@ -208,6 +256,11 @@ func TestWhatDoesNotShare(t *testing.T) {
 	if b, _, _ := c.enter(&offset.Commits{Cluster: testCluster, Topics: one}, leastShareMS-1); b != nil {
 		t.Error("a hurried one shares")
 	}
+	for _, ms := range []uint32{740, 1260} {
+		if b, _, begins := newCommitsWith(1000).enter(&offset.Commits{Cluster: testCluster, Topics: one}, ms); b == nil || !begins {
+			t.Errorf("one that has %d ms shares with one that has 1000", ms)
+		}
+	}
 	if b, _, begins := c.enter(&offset.Commits{Cluster: offset.ClusterID{9}, Topics: one}, 1000); b == first || !begins {
 		t.Error("epochs of two clusters share")
 	}
@@ -215,13 +268,13 @@ func TestWhatDoesNotShare(t *testing.T) {
 	if b, _, _ := f.enter(&offset.Fetch{At: offset.ReadAt{Level: offset.Local}, Keys: make([]offset.Key, 1)}, 1000); b != nil {
 		t.Error("a local read shares")
 	}
-	for i := range maxShare {
-		if _, at, begins := f.enter(&offset.Fetch{Keys: make([]offset.Key, 2)}, 1000); at != 2*i || begins != (i == 0) {
-			t.Fatalf("request %d has place %d, begins=%v", i, at, begins)
+	for i := range maxSharedKeys / 2 {
+		if b, _, begins := f.enter(&offset.Fetch{Keys: make([]offset.Key, 2)}, 1000); b.keys != 2*i+2 || begins != (i == 0) {
+			t.Fatalf("request %d: %d keys, begins=%v", i, b.keys, begins)
 		}
 	}
-	if _, at, begins := f.enter(&offset.Fetch{Keys: make([]offset.Key, 2)}, 1000); at != 0 || !begins {
-		t.Errorf("one too many has place %d, begins=%v", at, begins)
+	if _, _, begins := f.enter(&offset.Fetch{Keys: make([]offset.Key, 2)}, 1000); !begins {
+		t.Error("one too many is taken")
 	}
 }
 

@@ -77,37 +77,32 @@ func (r *rounds) run(ctx context.Context) {
 	}
 }
 
+// readStandBacks is how often gather lets other goroutines run before a round: it
+// costs its members the same whatever it carries, and callers that the last one
+// let go come back with their next reads.
+const readStandBacks = 4
+
 // gather takes all that wait and still want to.
 func (r *rounds) gather(first *joined) []*joined {
 	all := make([]*joined, 0, len(r.joining)+1)
-	for j := first; j != nil; j = r.next() {
-		if j.ctx.Err() == nil {
-			all = append(all, j)
-		}
-		if len(all) == cap(r.joining) {
-			break
-		}
+	all = r.take(all, first)
+	for range readStandBacks {
+		runtime.Gosched()
+		all = r.take(all, nil)
 	}
 	return all
 }
 
-// readStandBacks is how often next lets other goroutines run before it takes it
-// that no more reads come: a round costs its members the same whatever it
-// carries, and callers that the last one let go come back with their next reads.
-const readStandBacks = 4
-
-// next takes one that waits; nil if none comes.
-func (r *rounds) next() *joined {
-	for backs := 0; ; backs++ {
-		select {
-		case j := <-r.joining:
-			return j
-		default:
+// take adds j, unless it is nil, and all that wait now.
+func (r *rounds) take(all []*joined, j *joined) []*joined {
+	for n := len(r.joining); ; n-- {
+		if j != nil && j.ctx.Err() == nil {
+			all = append(all, j)
 		}
-		if backs == readStandBacks {
-			return nil
+		if n == 0 {
+			return all
 		}
-		runtime.Gosched()
+		j = <-r.joining
 	}
 }
 
