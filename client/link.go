@@ -84,6 +84,29 @@ func (c *Client) link(ctx context.Context) (*conn.Conn, error) {
 	return c.open(ctx)
 }
 
+// linkNow is link for what many callers wait for: they go on with a connection to a
+// node that serves, while a better one is opened in a goroutine of its own.
+func (c *Client) linkNow(ctx context.Context) (*conn.Conn, error) {
+	cn, fit, err := c.usable()
+	if fit != elsewhere || err != nil {
+		return c.link(ctx)
+	}
+	select {
+	case c.dialing <- struct{}{}:
+		if !c.beginShared() {
+			<-c.dialing
+			return nil, errShut
+		}
+		go func() {
+			defer c.sharing.Done()
+			defer func() { <-c.dialing }()
+			_, _ = c.open(c.life) // what fails is noted there
+		}()
+	default:
+	}
+	return cn, nil
+}
+
 // open opens a connection to where calls should go or, failing that, to any
 // seed. It is called with dialing held.
 func (c *Client) open(ctx context.Context) (*conn.Conn, error) {

@@ -129,10 +129,13 @@ func firstKey(keys []offset.Key) fmt.Stringer {
 	return &keys[0]
 }
 
+// linking gives the connection for a call: Client.link or linkNow.
+type linking func(context.Context) (*conn.Conn, error)
+
 // call sends one call over the stream, once. addr is the node that took it. request
 // gives the call when there is a connection for it; nil: nobody wants it any more.
-func (c *Client) call(ctx context.Context, request func() *tidemarkv1.Call) (reply *tidemarkv1.Reply, addr string, err error) {
-	cn, err := c.link(ctx)
+func (c *Client) call(ctx context.Context, link linking, request func() *tidemarkv1.Call) (reply *tidemarkv1.Reply, addr string, err error) {
+	cn, err := link(ctx)
 	if err != nil {
 		return nil, "", err
 	}

@@ -23,7 +23,7 @@ func (c *Client) Set(ctx context.Context, s offset.Set) (v offset.Verdict, meta 
 	}
 	err = c.run(ctx, &t, func(ms uint32) error {
 		m := &tidemarkv1.Call{Call: &tidemarkv1.Call_Set{Set: wire.ToSetRequest(&s, ms)}}
-		reply, addr, err := c.call(ctx, func() *tidemarkv1.Call { return m })
+		reply, addr, err := c.call(ctx, c.link, func() *tidemarkv1.Call { return m })
 		if err != nil {
 			return err
 		}

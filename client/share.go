@@ -58,9 +58,10 @@ type shared[Q, A any] struct {
 	left  int
 	begun bool
 	// ms is how long the node may take: as long as it may for each, so that its own
-	// word on the outcome comes before the deadline of all.
-	ms     uint32
-	cancel context.CancelFunc
+	// word on the outcome comes before the deadline of all. most is the time of the
+	// most patient.
+	ms, most uint32
+	cancel   context.CancelFunc
 	// What follows is set before done is closed.
 	done    chan struct{}
 	answers []A
@@ -71,7 +72,6 @@ type shared[Q, A any] struct {
 // seat is one caller's place in a shared request.
 type seat[Q any] struct {
 	q    Q
-	ms   uint32
 	gone bool
 	// at is the place of its first answer, known once the request has begun.
 	at int
@@ -99,7 +99,10 @@ func (s *sharing[Q, A]) ask(ctx context.Context, c *Client, q Q, ms uint32) ([]A
 	switch {
 	case b.err == nil:
 		return slices.Clone(b.answers[own.at : own.at+s.keys(q)]), b.meta, nil
-	case refused(b.err) && ctx.Err() == nil: // perhaps for what another caller asked
+	case refused(b.err): // perhaps for what another caller asked
+		if ctx.Err() != nil {
+			return nil, offset.Meta{}, &conn.Error{Sent: true, Cause: ctx.Err()}
+		}
 		return s.alone(ctx, c, q, c.patience(ctx, false))
 	}
 	return nil, offset.Meta{}, b.err
@@ -124,19 +127,18 @@ func (s *sharing[Q, A]) enter(q Q, ms uint32) (b *shared[Q, A], own *seat[Q], fi
 			return nil, nil, false
 		}
 		first = true
-		b = &shared[Q, A]{ms: ms, done: make(chan struct{})}
+		b = &shared[Q, A]{ms: ms, most: ms, done: make(chan struct{})}
 		s.gathering = b
 	}
-	own = &seat[Q]{q: q, ms: ms}
-	b.seats, b.keys, b.ms = append(b.seats, own), b.keys+n, min(b.ms, ms)
+	own = &seat[Q]{q: q}
+	b.seats, b.keys, b.ms, b.most = append(b.seats, own), b.keys+n, min(b.ms, ms), max(b.most, ms)
 	return b, own, first
 }
 
 // takes tells whether a request has room for another one, whose caller is about
-// as patient as the first: the hurried must not make the others fail.
+// as patient as the others are: the hurried must not make them fail.
 func (s *sharing[Q, A]) takes(b *shared[Q, A], q Q, ms uint32) bool {
-	first := b.seats[0]
-	return b.keys+s.keys(q) <= maxSharedKeys && s.fit(q, first.q) && ms >= first.ms/4*3 && ms <= first.ms/4*5
+	return b.keys+s.keys(q) <= maxSharedKeys && s.fit(q, b.seats[0].q) && ms >= b.most/4*3 && ms <= b.ms/4*5
 }
 
 // apartLocked tells whether requests go by themselves now.
@@ -178,13 +180,14 @@ func (s *sharing[Q, A]) joined(b *shared[Q, A]) int {
 
 // alone sends a request once, by itself.
 func (s *sharing[Q, A]) alone(ctx context.Context, c *Client, q Q, ms uint32) ([]A, offset.Meta, error) {
-	return s.send(ctx, c, func() (*tidemarkv1.Call, int) { return s.call(q, ms), s.keys(q) })
+	return s.send(ctx, c, c.link, func() (*tidemarkv1.Call, int) { return s.call(q, ms), s.keys(q) })
 }
 
-// send sends one request once; request makes it, just before it is sent.
-func (s *sharing[Q, A]) send(ctx context.Context, c *Client, request func() (*tidemarkv1.Call, int)) (answers []A, meta offset.Meta, err error) {
+// send sends one request once, over the connection that link gives; request makes
+// it, just before it is sent.
+func (s *sharing[Q, A]) send(ctx context.Context, c *Client, link linking, request func() (*tidemarkv1.Call, int)) (answers []A, meta offset.Meta, err error) {
 	keys := 0
-	reply, addr, err := c.call(ctx, func() (m *tidemarkv1.Call) {
+	reply, addr, err := c.call(ctx, link, func() (m *tidemarkv1.Call) {
 		m, keys = request()
 		return m
 	})
@@ -208,7 +211,7 @@ func (s *sharing[Q, A]) start(c *Client, b *shared[Q, A]) {
 	go func() {
 		defer c.sharing.Done()
 		defer cancel()
-		b.answers, b.meta, b.err = s.send(ctx, c, func() (*tidemarkv1.Call, int) { return s.begin(b) })
+		b.answers, b.meta, b.err = s.send(ctx, c, c.linkNow, func() (*tidemarkv1.Call, int) { return s.begin(b) })
 		if b.err != nil && refused(b.err) {
 			s.goApart()
 		}
@@ -261,8 +264,9 @@ func (s *sharing[Q, A]) leave(ctx context.Context, b *shared[Q, A], own *seat[Q]
 	last, begun := b.left == len(b.seats), b.begun
 	s.mu.Unlock()
 	if last {
-		b.cancel()
-		<-b.done
+		if b.cancel(); begun {
+			<-b.done
+		}
 	}
 	select {
 	case <-b.done:

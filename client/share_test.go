@@ -216,6 +216,54 @@ func TestAllLeaveASharedRequest(t *testing.T) {
 	})
 }
 
+// A node that serves is used while the leader that it names is dialled.
+func TestASharedRequestWaitsForNoBetterNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1", "b:1")
+		c := f.clientOf([]string{"a:1"}, WithDialer(func(ctx context.Context, addr string) (net.Conn, error) {
+			if addr == "b:1" {
+				<-ctx.Done() // it cannot be reached from here
+				return nil, ctx.Err()
+			}
+			return f.net.dial(ctx, addr)
+		}))
+		if err := commitOne(within(t, time.Second), c, key(9), 1, 0); err != nil {
+			t.Fatal(err)
+		}
+		f.lead("b:1")
+		if err := commitOne(within(t, time.Second), c, key(9), 2, 0); err != nil { // its answer names b:1
+			t.Fatal(err)
+		}
+		w, began := gathering(t, c), time.Now()
+		w.join(t, time.Second, key(0), 5, wantCommitted(t, 5))
+		w.join(t, time.Second, key(1), 6, wantCommitted(t, 6))
+		w.send()
+		if took := time.Since(began); took > 0 || f.count("a:1 commit") != 3 {
+			t.Errorf("they took %v, in %d requests at the node that serves", took, f.count("a:1 commit"))
+		}
+	})
+}
+
+// A refusal that comes with the end of a caller's time is none of its own.
+func TestWhoseTimeIsUpIsNotRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		f.play(func(_ *fakeNode, kind string, _ int) (fault, error) {
+			if kind == "commit" {
+				time.Sleep(900 * time.Millisecond)
+			}
+			return refuse, offset.ErrDenied
+		})
+		w := gathering(t, f.client())
+		w.join(t, 900*time.Millisecond, key(0), 5, func(_ []offset.Verdict, err error) {
+			if errors.Is(err, offset.ErrDenied) || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("it got %v", err)
+			}
+		})
+		w.send()
+	})
+}
+
 func TestASharedRequestEndsWithTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeCluster(t, "a:1")
@@ -237,7 +285,9 @@ func TestASharedRequestEndsWithTheClient(t *testing.T) {
 // newCommitsWith has a request of a caller that leaves the node so long.
 func newCommitsWith(ms uint32) *sharing[*offset.Commits, offset.Verdict] {
 	c := newCommits()
-	c.enter(&offset.Commits{Cluster: testCluster, Topics: []offset.TopicCommits{{Queues: make([]offset.QueueCommit, 1)}}}, ms)
+	q := &offset.Commits{Cluster: testCluster, Topics: []offset.TopicCommits{{Queues: make([]offset.QueueCommit, 1)}}}
+	c.enter(q, ms)
+	c.enter(q, ms/10*11) // so that the most patient has 1100, and 790 is too little beside it
 	return c
 }
 
@@ -256,7 +306,7 @@ func TestWhatDoesNotShare(t *testing.T) {
 	if b, _, _ := c.enter(&offset.Commits{Cluster: testCluster, Topics: one}, leastShareMS-1); b != nil {
 		t.Error("a hurried one shares")
 	}
-	for _, ms := range []uint32{740, 1260} {
+	for _, ms := range []uint32{740, 1260, 790} {
 		if b, _, begins := newCommitsWith(1000).enter(&offset.Commits{Cluster: testCluster, Topics: one}, ms); b == nil || !begins {
 			t.Errorf("one that has %d ms shares with one that has 1000", ms)
 		}
