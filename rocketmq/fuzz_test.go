@@ -2,10 +2,13 @@ package rocketmq
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"maps"
+	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/tidemark-mq/tidemark/offset"
@@ -94,9 +97,9 @@ func FuzzBinaryHeader(f *testing.F) {
 func FuzzBodies(f *testing.F) {
 	list, _ := frames(f, "answers.frames.hex")
 	for _, b := range list {
-		if _, n, err := readFrame(bytes.NewReader(b), maxBody); err == nil && n > 0 {
-			f.Add(b[len(b)-int(n):])
-		}
+		// What stands behind the header, found without the code that reads frames:
+		// fuzz-planted takes checks out of all that the seeds enter.
+		f.Add(b[8+binary.BigEndian.Uint32(b[4:])&0xffffff:])
 	}
 	f.Add([]byte("brokerName=b\nbrokerId=0\nbrokerRole=SLAVE\n"))
 	f.Add([]byte(`{"brokerDatas":[{"brokerName":"b","brokerAddrs":{0:"h:1",1:"h:2"}}]}`))
@@ -104,7 +107,7 @@ func FuzzBodies(f *testing.F) {
 		masters, err := mastersOf(in)
 		checkBody(t, err)
 		for _, b := range masters {
-			if b.ID != 0 || offset.ValidateName("name", b.Name, false) != nil {
+			if b.ID != 0 || !named(b.Name) {
 				t.Fatalf("a master is %+v", b)
 			}
 		}
@@ -117,10 +120,15 @@ func FuzzBodies(f *testing.F) {
 		}
 		b, err := brokerOf(in)
 		checkBody(t, err)
-		if err == nil && offset.ValidateName("name", b.Name, false) != nil {
+		if err == nil && !named(b.Name) {
 			t.Fatalf("a broker is %+v", b)
 		}
 	})
+}
+
+// named tells whether a name is one, without asking the code that checks it.
+func named(s string) bool {
+	return s != "" && len(s) <= 255 && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 func checkBody(t *testing.T, err error) {
