@@ -117,10 +117,15 @@ func split(h *record.History) ([]*part, error) {
 	return list, nil
 }
 
-// add adds an operation that took place while the part did.
+// add adds an operation that took place while the part did. The part lasts until it
+// has been answered: what it saw may be that of an act which was called meanwhile,
+// as a listing sees that a key is gone, which it does not name. Acts come last.
 func (p *part) add(s *placed) {
 	if s.call > p.last || !s.open && s.returned < p.begin {
 		return
+	}
+	if !s.open {
+		p.last = max(p.last, s.returned)
 	}
 	p.steps = append(p.steps, s)
 }
