@@ -157,7 +157,7 @@ fuzz-planted: ## take checks out of the decoders, one at a time, until each fuzz
 	@go -C tools run ./fuzz -planted -time $(FUZZTIME) -jobs $(JOBS) -match '$(TARGET)' -skip FuzzSuggest ..
 
 .PHONY: fuzz-java
-fuzz-java: ## the same for what reads bytes in java/: each for FUZZTIME, JOBS at a time (a JDK and Maven are needed)
+fuzz-java: ## fuzz what reads bytes in java/, each target for FUZZTIME, JOBS at a time (a JDK and Maven are needed)
 	@java/mvn.sh -pl client,broker -am -Dtest=FuzzTest -Dsurefire.failIfNoSpecifiedTests=false -Dfuzz.time=$(FUZZTIME) \
 		-Djunit.jupiter.execution.parallel.enabled=true -Djunit.jupiter.execution.parallel.mode.default=concurrent \
 		-Djunit.jupiter.execution.parallel.config.strategy=fixed -Djunit.jupiter.execution.parallel.config.fixed.parallelism=$(JOBS) package
