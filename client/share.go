@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidemark-mq/tidemark/internal/planted"
 	"github.com/tidemark-mq/tidemark/offset"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
 	"github.com/tidemark-mq/tidemark/transport/conn"
@@ -98,7 +99,7 @@ func (s *sharing[Q, A]) ask(ctx context.Context, c *Client, q Q, ms uint32) ([]A
 	}
 	switch {
 	case b.err == nil:
-		return slices.Clone(b.answers[own.at : own.at+s.keys(q)]), b.meta, nil
+		return s.answersOf(b, own), b.meta, nil
 	case refused(b.err): // perhaps for what another caller asked
 		if ctx.Err() != nil {
 			return nil, offset.Meta{}, &conn.Error{Sent: true, Cause: ctx.Err()}
@@ -106,6 +107,15 @@ func (s *sharing[Q, A]) ask(ctx context.Context, c *Client, q Q, ms uint32) ([]A
 		return s.alone(ctx, c, q, c.patience(ctx, false))
 	}
 	return nil, offset.Meta{}, b.err
+}
+
+// answersOf are the answers to one caller of a shared request.
+func (s *sharing[Q, A]) answersOf(b *shared[Q, A], own *seat[Q]) []A {
+	at := own.at
+	if planted.Is(planted.SharedAnswersMixed) {
+		at = 0
+	}
+	return slices.Clone(b.answers[at : at+s.keys(own.q)])
 }
 
 // refused tells of an answer that says no, and would say so again.

@@ -115,6 +115,8 @@ func (m Mistake) String() string {
 		return "checkpoint-not-compared"
 	case AnswersMixed:
 		return "answers-mixed"
+	case SharedAnswersMixed:
+		return "shared-answers-mixed"
 	case EpochFromAnswer:
 		return "epoch-from-answer"
 	case NewestTakenForSent:

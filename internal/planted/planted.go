@@ -147,6 +147,10 @@ const (
 	// AnswersMixed gives answers to calls in the order of the calls, not by their
 	// ids (redis/redis-py#2624).
 	AnswersMixed Mistake = iota + 160
+	// SharedAnswersMixed gives each caller of a shared request the answers to the
+	// first (what a batching client does that counts answers from the start of the
+	// batch, not of the caller).
+	SharedAnswersMixed
 	// EpochFromAnswer takes the epoch over from a fence, and commits on under it.
 	EpochFromAnswer
 	// NewestTakenForSent takes an acknowledgement for the value in memory, which
