@@ -168,8 +168,8 @@ bench: ## compare with etcd and NATS on this machine, and print one table: at mo
 	@go -C bench run ./compare --size $(if $(SHORT),short,usual) $(if $(REV),--rev $(REV))
 
 .PHONY: bench-full
-bench-full: ## the same with more rows and systems, two hours and a quarter; goes on where it was ended (REV=revision measures an older build beside)
-	@go -C bench run ./compare --size full $(if $(REV),--rev $(REV))
+bench-full: ## the same with more rows and systems, two hours and a quarter; goes on where it was ended (ROUNDS=2 takes an hour and a quarter; REV=revision measures an older build beside)
+	@go -C bench run ./compare --size full $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(REV),--rev $(REV))
 
 .PHONY: bench-alone
 bench-alone: build ## what a cluster alone costs and bears, in one table (FULL=1 takes an hour; PARTS="load import queues failover go")

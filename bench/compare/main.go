@@ -22,6 +22,7 @@ import (
 type flags struct {
 	Size    string   `help:"How much: short (3 minutes), usual (at most 30) or full (2 hours and a quarter)." enum:"short,usual,full" default:"usual"`
 	Systems []string `help:"What is measured; the first is what the others are compared with." placeholder:"NAME,..."`
+	Rounds  uint     `help:"How often each row is measured; 0: 3 times for the short size, 5 for the others."`
 	Rev     string   `help:"Measure an older build of Tidemark beside: a revision that git knows." placeholder:"REVISION"`
 	Out     string   `help:"Folder of results, programs and data; its disk is measured." default:"out" type:"path"`
 	Root    string   `help:"Tidemark's folder." default:".." type:"path"`
@@ -71,6 +72,9 @@ func compare(ctx context.Context, f flags) (err error) {
 	plan, err := newPlan(f.Size, f.Seed, subjects, thisMachine(c.run))
 	if err != nil {
 		return err
+	}
+	if f.Rounds > 0 {
+		plan.Rounds = int(f.Rounds)
 	}
 	dir := filepath.Join(f.Out, f.Size)
 	var aside string
