@@ -106,6 +106,8 @@ signal() {
 	alive "$2" || die "$2 does not run"
 	kill "-$1" "$(cat "$run/$2/pid")"
 }
+# hit NAME NODE: the same to one that is to end, and may have by now, by itself.
+hit() { ! alive "$2" || kill "-$1" "$(cat "$run/$2/pid")" 2>/dev/null || true; }
 
 gone() { # gone NODE SECONDS: wait until the process has ended, and the kernel has taken back what it held
 	local until=$((SECONDS + $2))
@@ -203,9 +205,9 @@ healthy() { # healthy SECONDS: wait until the CLI calls the cluster healthy
 stop() {
 	alive "$1" || return 0
 	: >"$run/$1/stopped"
-	signal TERM "$1"
-	kill -CONT "$(cat "$run/$1/pid")" 2>/dev/null || true # it may have ended by now
-	gone "$1" 30 || { say "$1 did not end within 30 s of SIGTERM: killed"; signal KILL "$1"; gone "$1" 10; }
+	hit TERM "$1"
+	hit CONT "$1"
+	gone "$1" 30 || { say "$1 did not end within 30 s of SIGTERM: killed"; hit KILL "$1"; gone "$1" 10; }
 }
 
 down() {
