@@ -2,6 +2,8 @@ package processes
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tidemark-mq/tidemark/cluster-test/ask"
+	"github.com/tidemark-mq/tidemark/cluster-test/effort"
 	"github.com/tidemark-mq/tidemark/cluster-test/local"
 )
 
@@ -100,6 +103,26 @@ func TestAPortThatIsTaken(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(c.Run, "port")); !os.IsNotExist(err) {
 		t.Errorf("the ports of a cluster that never ran are kept: %v", err)
+	}
+}
+
+// TestStopOfANodeThatEndsByItself: it may do so between any two looks at it, here
+// after 20 to 80 ms, and is stopped then.
+func TestStopOfANodeThatEndsByItself(t *testing.T) {
+	c := local.New(t, 1, local.Programs(t.TempDir()))
+	if err := os.WriteFile(filepath.Join(c.Bin, "tidemarkd"), []byte("#!/bin/sh\nexec sleep $LASTS\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Mkdir(c.Run, 0o700), os.WriteFile(filepath.Join(c.Run, "size"), []byte("1\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for ms := range effort.Of(12, 60) {
+		start := c.Script("cluster.sh", "start", "n1")
+		start.Env = append(start.Env, fmt.Sprintf("LASTS=0.%03d", 20+ms*60/effort.Of(12, 60)))
+		if out, err := start.CombinedOutput(); err != nil && !strings.Contains(string(out), "has ended at once") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		c.Sh("stop", "n1")
 	}
 }
 
