@@ -20,8 +20,7 @@ type quota struct {
 	// unapplied is how many of the requests admitted last may not be in the
 	// newest root yet; nil: none.
 	unapplied func() int
-	// newest is how many keys each of them names, in their order.
-	newest []uint64
+	newest    lately
 
 	// queues and groups are what the table held when they were counted, swapped is
 	// how many queues it would have held with the replace under way swapped in, and
@@ -36,10 +35,33 @@ type quota struct {
 // prefixCount is the count of queues under one prefix, and what was admitted since.
 type prefixCount struct {
 	PrefixLimit
+	newest  lately
 	counted bool
 	index   uint64 // of the root that queues were counted in
 	queues  uint64
 	added   uint64
+}
+
+// lately is how many keys each of the requests names that were admitted last, in
+// their order.
+type lately []uint64
+
+// remember adds a request, where of those before it as many are of interest as are
+// unapplied.
+func (l *lately) remember(n uint64, unapplied int) {
+	if k := unapplied; len(*l) >= 2*k+64 {
+		*l = append((*l)[:0], (*l)[len(*l)-k:]...)
+	}
+	*l = append(*l, n)
+}
+
+// flying is how many keys those name that the newest root may lack. How many
+// they are must be asked before that root is taken.
+func (l lately) flying(unapplied int) (n uint64) {
+	for _, k := range l[max(0, len(l)-unapplied):] {
+		n += k
+	}
+	return n
 }
 
 func newQuota(l *Limits, state *machine) *quota {
@@ -56,32 +78,24 @@ func (q *quota) admit(r *entry.Request) error {
 	if err := q.room(r, n); err != nil {
 		return err
 	}
+	late := q.late()
 	q.added += n
-	q.remember(n)
+	q.newest.remember(n, late)
+	for i := range q.prefixes {
+		p := &q.prefixes[i]
+		n := namedUnder(r, p.Prefix, q.machine)
+		p.added += n
+		p.newest.remember(n, late)
+	}
 	return nil
 }
 
-// remember keeps what a request names that has just been admitted.
-func (q *quota) remember(n uint64) {
-	if q.unapplied == nil {
-		return
-	}
-	if k := q.unapplied(); len(q.newest) >= 2*k+64 {
-		q.newest = append(q.newest[:0], q.newest[len(q.newest)-k:]...)
-	}
-	q.newest = append(q.newest, n)
-}
-
-// flying is how many keys the requests name that the newest root may lack. It
-// must be asked before that root is taken.
-func (q *quota) flying() (n uint64) {
+// late is how many of the requests admitted last the newest root may lack.
+func (q *quota) late() int {
 	if q.unapplied == nil {
 		return 0
 	}
-	for _, k := range q.newest[max(0, len(q.newest)-q.unapplied()):] {
-		n += k
-	}
-	return n
+	return q.unapplied()
 }
 
 // room returns nil if a request that names n keys is within the limits.
@@ -104,7 +118,7 @@ func (q *quota) total(r *entry.Request, n uint64) error {
 	if q.fits(n) {
 		return nil
 	}
-	flying := q.flying()
+	flying := q.newest.flying(q.late())
 	root := q.machine.Root()
 	q.counted, q.queues, q.groups, q.swapped, q.added = true, root.Queues(), root.Groups(), afterSwap(root), flying
 	if q.fits(n) {
@@ -152,22 +166,21 @@ func afterSwap(root *table.Root) uint64 {
 
 func (q *quota) prefix(p *prefixCount, r *entry.Request) error {
 	n := namedUnder(r, p.Prefix, q.machine)
-	if n == 0 {
+	if n == 0 || p.counted && p.queues+p.added+n <= p.Queues {
 		return nil
 	}
-	if !p.counted || p.queues+p.added+n > p.Queues {
-		root := q.machine.Root()
-		if fresh, _ := additions(r, root, p.Prefix); fresh == 0 {
-			return nil
-		}
-		if !p.counted || p.index != root.Index() {
-			p.counted, p.index, p.queues, p.added = true, root.Index(), countUnder(root, p.Prefix), 0
-		}
+	flying := p.newest.flying(q.late())
+	root := q.machine.Root()
+	fresh, _ := additions(r, root, p.Prefix)
+	if fresh == 0 {
+		return nil
 	}
-	if p.queues+p.added+n > p.Queues {
-		return offset.Errorf(offset.ErrLimit, "groups beginning with %q keep at most %d queues; remove groups that are no longer used, or raise the limit", p.Prefix, p.Queues)
+	if !p.counted || p.index != root.Index() {
+		p.counted, p.index, p.queues = true, root.Index(), countUnder(root, p.Prefix)
 	}
-	p.added += n
+	if p.added = flying; p.queues+fresh > p.Queues {
+		return offset.Errorf(offset.ErrLimit, "groups beginning with %q keep at most %d queues and have %d; remove groups that are no longer used, or raise the limit", p.Prefix, p.Queues, p.queues)
+	}
 	return nil
 }
 

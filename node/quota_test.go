@@ -138,27 +138,84 @@ func TestQuotaCountsWhatIsInFlight(t *testing.T) {
 		}
 		return r
 	}
-	proposing(t, func(c *Config) { c.Limits.Groups = 10 }, func(p *proposer, l *fakeLog) {
-		ctx := context.Background()
-		entries := 0
-		apply := func(done <-chan error) {
-			t.Helper()
-			synctest.Wait()
-			for ; l.at(entries) != nil; entries++ {
-				l.commit(entries, nil)
-				synctest.Wait()
-			}
-			if err := <-done; err != nil {
-				t.Fatal(err)
-			}
+	for name, limit := range map[string]func(*Limits){
+		"groups": func(l *Limits) { l.Groups = 10 },
+		"prefix": func(l *Limits) { l.Prefixes = []PrefixLimit{{Prefix: "group", Queues: 10}} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			proposing(t, func(c *Config) { limit(&c.Limits) }, func(p *proposer, l *fakeLog) {
+				ctx := context.Background()
+				entries := 0
+				apply := func(done <-chan error) {
+					t.Helper()
+					synctest.Wait()
+					for ; l.at(entries) != nil; entries++ {
+						l.commit(entries, nil)
+						synctest.Wait()
+					}
+					if err := <-done; err != nil {
+						t.Fatal(err)
+					}
+				}
+				apply(call(ctx, p, groups(0, 4)))
+				six, known := call(ctx, p, groups(4, 6)), call(ctx, p, groups(0, 4)) // the table is counted for the second
+				apply(six)
+				apply(known)
+				if err := <-call(ctx, p, groups(10, 1)); !errors.Is(err, offset.ErrLimit) {
+					t.Errorf("an eleventh group of ten: %v", err)
+				}
+				apply(call(ctx, p, groups(0, 10)))
+			})
+		})
+	}
+}
+
+// TestQuotaForgetsWhatItRefused: what one limit refuses does not count for another.
+func TestQuotaForgetsWhatItRefused(t *testing.T) {
+	l := newLimited(t, Limits{Queues: 100, Groups: 1000, Prefixes: []PrefixLimit{{Prefix: "g", Queues: 50}, {Prefix: "gh", Queues: 3}}})
+	reset := func(group string, n int) error {
+		return l.admit(l.act(offset.Act{ID: offset.ActID{1}, Reset: &offset.Reset{Targets: numbered(group, 0, n)}}))
+	}
+	if err := reset("gh", 40); !errors.Is(err, offset.ErrLimit) {
+		t.Fatalf("40 where 3 are allowed: %v", err)
+	}
+	if err := reset("g", 30); err != nil {
+		t.Errorf("30 of 50: %v", err)
+	}
+}
+
+// TestQuotaOfAPrefixKeepsWhatIsInFlight: what was under way when the prefix was
+// counted once more is not forgotten.
+func TestQuotaOfAPrefixKeepsWhatIsInFlight(t *testing.T) {
+	l := newLimited(t, Limits{Queues: 100, Groups: 1000, Prefixes: []PrefixLimit{{Prefix: "g", Queues: 10}}})
+	var flying []*entry.Request
+	l.unapplied = func() int { return len(flying) }
+	admit := func(from, n int) error {
+		r := l.act(offset.Act{ID: offset.ActID{byte(from), byte(n)}, Reset: &offset.Reset{Targets: numbered("g", from, n)}})
+		err := l.admit(r)
+		if err == nil {
+			flying = append(flying, r)
 		}
-		apply(call(ctx, p, groups(0, 4)))
-		six, known := call(ctx, p, groups(4, 6)), call(ctx, p, groups(0, 4)) // the table is counted for the second
-		apply(six)
-		apply(known)
-		if err := <-call(ctx, p, groups(10, 1)); !errors.Is(err, offset.ErrLimit) {
-			t.Errorf("an eleventh group of ten: %v", err)
+		return err
+	}
+	land := func() {
+		for ; len(flying) > 0; flying = flying[1:] {
+			l.apply(flying[0])
 		}
-		apply(call(ctx, p, groups(0, 10)))
-	})
+	}
+	if err := admit(0, 4); err != nil {
+		t.Fatal(err)
+	}
+	land()
+	if err := admit(4, 6); err != nil {
+		t.Fatal(err)
+	}
+	l.apply(l.act(offset.Act{ID: offset.ActID{9}, Reset: &offset.Reset{Targets: numbered("another", 0, 1)}}))
+	if err := admit(6, 4); err != nil { // counted once more, while six are under way
+		t.Errorf("what is on its way already: %v", err)
+	}
+	land()
+	if err := admit(10, 1); !errors.Is(err, offset.ErrLimit) {
+		t.Errorf("an eleventh queue of ten: %v", err)
+	}
 }
