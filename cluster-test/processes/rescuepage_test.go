@@ -108,7 +108,7 @@ func TestThePageOnRescue(t *testing.T) {
 	if err != nil || now.Meta.Cluster == status.Meta.Cluster || now.Meta.Index <= status.Meta.Index || len(now.Members) != 3 {
 		t.Errorf("the cluster was %s at index %d, and is %s at %d, %v", status.Meta.Cluster, status.Meta.Index, now.Meta.Cluster, now.Meta.Index, err)
 	}
-	if !exists(filepath.Join(h.folder("n3"), "all.backup")) {
+	if !exists(filepath.Join(h.folder("n3"), "new.backup")) {
 		t.Error("there is no backup of the new cluster")
 	}
 }

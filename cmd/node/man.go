@@ -18,7 +18,7 @@ var exitCodes = []struct {
 	{exitWrong, "an option, or the file, is wrong, or the data folder is another member's, somebody else's, or cannot be written; nothing was written"},
 	{exitUsage, "the command line is wrong"},
 	{node.ExitLatched, "an entry of the log could not be applied; the state of this member can no longer be trusted"},
-	{node.ExitDamaged, "the data folder is damaged, a copy of one in use, or of another cluster"},
+	{node.ExitDamaged, "the data folder is damaged, a copy of one in use, of another cluster, or of a later format level than this build reads"},
 	{node.ExitRemoved, "the member has been removed from its cluster"},
 	{node.ExitHang, "applying an entry did not come to an end"},
 	{74, "the disk gave an error"},

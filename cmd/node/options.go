@@ -47,7 +47,7 @@ type options struct {
 	LimitCalls         int      `help:"Calls under way at once." default:"16384"`
 	LimitCallsStream   int      `help:"Calls under way at once on one stream." default:"1024"`
 	LimitCallBytes     bytesize `help:"Memory of all calls under way; the process may take twice that, which GOMEMLIMIT in the environment bounds." default:"256MiB"`
-	LimitExports       int      `help:"Exports at once." default:"4"`
+	LimitExports       int      `help:"Exports and backups at once." default:"4"`
 	LimitWaiting       int      `help:"Requests that wait to be proposed." default:"8192"`
 	LimitReads         int      `help:"Reads that wait for a leadership confirmation." default:"65536"`
 	LimitGroups        uint64   `help:"Groups that the cluster may hold." default:"1000000"`

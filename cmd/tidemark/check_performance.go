@@ -198,7 +198,7 @@ func (r *performanceResult) judge(before, after *offset.Status) {
 	r.LimitUS = us(lease / 3)
 	limit := r.Share.limit()
 	if commit.P99 > r.LimitUS {
-		r.add("", limit.advice, "one commit of 100 takes %s or more, a third of the lease (%s) or more: under load leaders would lose their leadership", commit.P99, r.LimitUS)
+		r.add("", limit.advice, "one commit of 100 takes %s or more, a third of the lease (%s) or more: it waits for two to four syncs, and so does an election after the loss of the leader", commit.P99, r.LimitUS)
 		return
 	}
 	r.note("one caller alone makes %.0f commits a second here; many at once share entries and make more", 1e6/float64(max(commit.P50, 1)))

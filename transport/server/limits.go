@@ -24,7 +24,7 @@ type Limits struct {
 	// Message is the largest message taken, in bytes. It must not be below
 	// offset.MaxRequest.
 	Message int
-	// Exports is how many exports run at once.
+	// Exports is how many exports and backups run at once.
 	Exports int
 
 	// Timeout is how long a call waits that names no timeout_ms, and
