@@ -286,6 +286,40 @@ func TestALaggingFollowerGetsASnapshot(t *testing.T) {
 	equalDigests(c)
 }
 
+// TestReadIndexOfALeaderWithASnapshotAlone: a member that was sent a snapshot, and
+// leads before anything is committed behind it, has no command in its log. What it
+// names as the index of a read must be in the snapshot all the same: a member whose
+// state is older than that waits for it.
+func TestReadIndexOfALeaderWithASnapshotAlone(t *testing.T) {
+	c := incluster.Start(t, 3, func(m *incluster.Member) { m.Config.Snapshots.TrailingBytes = 1 })
+	leader := c.Leader()
+	away := c.Followers(leader)[0]
+	away.Kill()
+	for i := range 20 {
+		leader.Fill(fmt.Sprintf("g%d", i), 1000, int64(i+1))
+	}
+	index, _, _, err := leader.Node().Snapshot(within(t, incluster.Patience), incluster.Operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	away.Start()
+	c.WaitReady(away)
+	if got := away.Status().SnapshotIndex; got < index {
+		t.Fatalf("the snapshot at %d was not sent: that of the member is at %d", index, got)
+	}
+	if _, _, err := leader.Node().Transfer(within(t, incluster.Patience), incluster.Operator, away.Name); err != nil {
+		t.Fatal(err)
+	}
+	var got uint64
+	c.Until("the new leader confirms reads", func() (done bool) {
+		got, err = node.ReadIndex(within(t, incluster.Patience), away.Node())
+		return err == nil
+	})
+	if got < index {
+		t.Errorf("a read waits for index %d, and the snapshot is at %d", got, index)
+	}
+}
+
 func TestAFollowerServesNoLocalReadsBeforeItHasCaughtUp(t *testing.T) {
 	c := incluster.Start(t, 3)
 	leader := c.Leader()

@@ -210,7 +210,7 @@ type Unsafe struct {
 	// BlindFutures awaits raft's futures without watching for a stop.
 	BlindFutures bool
 	// WaitForCommitIndex has a follower's read wait for the leader's commit
-	// index instead of the last command that its FSM applied.
+	// index instead of the last command's.
 	WaitForCommitIndex bool
 	// LibraryAppends leaves MaxAppendEntries at the library's 64.
 	LibraryAppends bool

@@ -14,6 +14,9 @@ import (
 // RestartRaft ends the present life of raft as a transfer that never ends does.
 func RestartRaft(n *Node) { n.replica.Load().fail(errRestart{"the test says so"}) }
 
+// ReadIndex asks a member as others do whose reads it is to confirm.
+func ReadIndex(ctx context.Context, n *Node) (uint64, error) { return port{n}.ReadIndex(ctx) }
+
 // QuickGuard shortens the ticks of the watch for members started from now on.
 func QuickGuard(t testing.TB) {
 	before := guardTick

@@ -16,7 +16,7 @@ type lastCommand struct {
 }
 
 // at returns the index of the last command at or below committed, which never
-// falls. What the log no longer has is in a snapshot, and applied.
+// falls. What the log no longer has is in a snapshot, and applied here.
 func (l *lastCommand) at(log raft.LogStore, committed uint64) (uint64, error) {
 	for i := committed; i > l.upTo; i-- {
 		var e raft.Log

@@ -111,6 +111,9 @@ type proposer struct {
 	// tell stop and run that an entry came back.
 	flying        atomic.Int64
 	landed, fewer chan struct{}
+	// unapplied counts those that the state may lack: fewer, as who is answered finds
+	// that the quota knows.
+	unapplied atomic.Int64
 
 	// Of run alone:
 	builder *entry.Builder
@@ -138,12 +141,22 @@ func newProposer(c *Config, cluster offset.ClusterID, state *machine, counts *co
 		landed:  make(chan struct{}, 1),
 		fewer:   make(chan struct{}, 1),
 	}
-	p.quota.unapplied = func() int { return int(p.flying.Load()) + len(p.parts) + 1 } // what is carried, too
+	p.quota.unapplied = p.notApplied
 	p.turn <- struct{}{}
 	for range window {
 		p.window <- struct{}{}
 	}
 	return p
+}
+
+// notApplied is how many of the requests admitted last the state may lack. It
+// belongs to run.
+func (p *proposer) notApplied() int {
+	n := int(p.unapplied.Load()) + len(p.parts)
+	if p.carry != nil {
+		n++
+	}
+	return n
 }
 
 // propose has a request decided. ctx bounds the wait: what was not proposed by
@@ -275,6 +288,7 @@ func (p *proposer) seal() {
 		p.acknowledge(parts)
 	}
 	p.flying.Add(int64(len(parts)))
+	p.unapplied.Add(int64(len(parts)))
 	f := &flight{parts: parts, proposed: time.Now(), bytes: len(data), beside: cap(p.window) - len(p.window)}
 	f.future = p.apply(data)
 	p.flights <- f
@@ -295,6 +309,7 @@ func (p *proposer) resolve() {
 	for f := range p.flights {
 		err := p.await(f)
 		answered := time.Now()
+		p.unapplied.Add(-int64(len(f.parts)))
 		p.answer(f, err)
 		p.flying.Add(-int64(len(f.parts)))
 		p.window <- struct{}{}

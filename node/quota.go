@@ -2,6 +2,7 @@ package node
 
 import (
 	"strings"
+	"time"
 
 	"github.com/tidemark-mq/tidemark/fsm/entry"
 	"github.com/tidemark-mq/tidemark/fsm/table"
@@ -9,11 +10,11 @@ import (
 )
 
 // quota checks what a request would add against the limits, before it is
-// proposed: never in Apply, where every member must decide alike. Everything
-// admitted is counted as if it added all that it names; only where that sum
-// comes too close, the newest root is taken and the request looked at key by
-// key. What is in flight at that moment may pass the limit, and is counted as
-// added from then on. It belongs to the proposer's goroutine.
+// proposed: never in Apply, where every member must decide alike. What is
+// admitted counts as if it added all that it names; only where that sum comes too
+// close, the newest root is taken, and the request looked at key by key. Where what
+// is in flight may take the room that is left, who adds keys is told to come again.
+// It belongs to the proposer's goroutine.
 type quota struct {
 	limits  *Limits
 	machine *machine
@@ -21,6 +22,8 @@ type quota struct {
 	// newest root yet; nil: none.
 	unapplied func() int
 	newest    lately
+	// under is what the request that is looked at counts for under each prefix.
+	under []uint64
 
 	// queues and groups are what the table held when they were counted, swapped is
 	// how many queues it would have held with the replace under way swapped in, and
@@ -40,10 +43,16 @@ type prefixCount struct {
 	index   uint64 // of the root that queues were counted in
 	queues  uint64
 	added   uint64
+	// rest is until when they are not counted again.
+	rest time.Time
 }
 
-// lately is how many keys each of the requests names that were admitted last, in
-// their order.
+// countRest is how many times as long as a count took the next one waits: who is at
+// a limit, and goes on trying, must not keep the commits of others waiting.
+const countRest = 20
+
+// lately is how many keys each of the requests counts for that were admitted last,
+// in their order.
 type lately []uint64
 
 // remember adds a request, where of those before it as many are of interest as are
@@ -55,8 +64,8 @@ func (l *lately) remember(n uint64, unapplied int) {
 	*l = append(*l, n)
 }
 
-// flying is how many keys those name that the newest root may lack. How many
-// they are must be asked before that root is taken.
+// flying is how many keys those count for that the newest root may lack. How many
+// requests these are must be asked before that root is taken.
 func (l lately) flying(unapplied int) (n uint64) {
 	for _, k := range l[max(0, len(l)-unapplied):] {
 		n += k
@@ -65,25 +74,25 @@ func (l lately) flying(unapplied int) (n uint64) {
 }
 
 func newQuota(l *Limits, state *machine) *quota {
-	q := &quota{limits: l, machine: state}
+	q := &quota{limits: l, machine: state, under: make([]uint64, len(l.Prefixes))}
 	for _, p := range l.Prefixes {
 		q.prefixes = append(q.prefixes, prefixCount{PrefixLimit: p})
 	}
 	return q
 }
 
-// admit returns nil, or an error that wraps offset.ErrLimit.
+// admit returns nil, or an error that wraps offset.ErrLimit, or offset.ErrBusy where
+// the limit may be reached by what is in flight.
 func (q *quota) admit(r *entry.Request) error {
-	n := named(r, q.machine)
-	if err := q.room(r, n); err != nil {
+	adds, err := q.room(r)
+	if err != nil {
 		return err
 	}
 	late := q.late()
-	q.added += n
-	q.newest.remember(n, late)
-	for i := range q.prefixes {
+	q.added += adds
+	q.newest.remember(adds, late)
+	for i, n := range q.under {
 		p := &q.prefixes[i]
-		n := namedUnder(r, p.Prefix, q.machine)
 		p.added += n
 		p.newest.remember(n, late)
 	}
@@ -98,42 +107,58 @@ func (q *quota) late() int {
 	return q.unapplied()
 }
 
-// room returns nil if a request that names n keys is within the limits.
-func (q *quota) room(r *entry.Request, n uint64) error {
-	if n == 0 {
-		return nil
-	}
-	if err := q.total(r, n); err != nil {
-		return err
+// room returns how many keys a request counts for, and sets under, if it is within
+// the limits.
+func (q *quota) room(r *entry.Request) (adds uint64, err error) {
+	if adds, err = q.total(r); err != nil {
+		return 0, err
 	}
 	for i := range q.prefixes {
-		if err := q.prefix(&q.prefixes[i], r); err != nil {
-			return err
+		if q.under[i], err = q.prefix(&q.prefixes[i], r); err != nil {
+			return 0, err
 		}
 	}
-	return nil
+	return adds, nil
 }
 
-func (q *quota) total(r *entry.Request, n uint64) error {
-	if q.fits(n) {
-		return nil
+func (q *quota) total(r *entry.Request) (adds uint64, err error) {
+	n := named(r, q.machine)
+	if n == 0 || q.fits(n) {
+		return n, nil
 	}
 	flying := q.newest.flying(q.late())
 	root := q.machine.Root()
 	q.counted, q.queues, q.groups, q.swapped, q.added = true, root.Queues(), root.Groups(), afterSwap(root), flying
 	if q.fits(n) {
-		return nil
+		return n, nil
 	}
-	staging := stages(r, root)
-	if staging && q.swapped+n > q.limits.Queues {
-		return offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d queues, and would have %d with what the import has staged; abort it, and import less or raise the limit", q.limits.Queues, q.swapped)
+	if stages(r, root) {
+		return n, q.staged(n)
 	}
 	queues, groups := additions(r, root, "")
-	if queues > 0 && !staging && q.queues+queues > q.limits.Queues {
-		return offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d queues and has %d; remove groups that are no longer used, or raise the limit", q.limits.Queues, q.queues)
+	switch {
+	case queues == 0:
+		return 0, nil
+	case q.queues+queues > q.limits.Queues:
+		return 0, offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d queues and has %d; remove groups that are no longer used, or raise the limit", q.limits.Queues, q.queues)
+	case groups > 0 && q.groups+groups > q.limits.Groups:
+		return 0, offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d groups and has %d; remove groups that are no longer used, or raise the limit", q.limits.Groups, q.groups)
+	case q.queues+flying+queues > q.limits.Queues, groups > 0 && q.groups+flying+groups > q.limits.Groups:
+		return 0, errLimitNear
 	}
-	if groups > 0 && q.groups+groups > q.limits.Groups {
-		return offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d groups and has %d; remove groups that are no longer used, or raise the limit", q.limits.Groups, q.groups)
+	return queues, nil
+}
+
+// errLimitNear is for who adds keys while what is in flight may take the room left.
+var errLimitNear = offset.Errorf(offset.ErrBusy, "the cluster is close to a limit on its queues or groups, which what is under way may reach; try again")
+
+// staged returns nil if a chunk of n keys of the replace under way is within the limit.
+func (q *quota) staged(n uint64) error {
+	switch {
+	case q.swapped+n > q.limits.Queues:
+		return offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d queues, and would have %d with what the import has staged; abort it, and import less or raise the limit", q.limits.Queues, q.swapped)
+	case q.swapped+q.added+n > q.limits.Queues:
+		return errLimitNear
 	}
 	return nil
 }
@@ -164,24 +189,41 @@ func afterSwap(root *table.Root) uint64 {
 	return root.Queues() - root.QueuesOf(imp.Group) + root.Staged()
 }
 
-func (q *quota) prefix(p *prefixCount, r *entry.Request) error {
+// prefix returns how many keys a request counts for under a prefix.
+func (q *quota) prefix(p *prefixCount, r *entry.Request) (adds uint64, err error) {
 	n := namedUnder(r, p.Prefix, q.machine)
-	if n == 0 || p.counted && p.queues+p.added+n <= p.Queues {
-		return nil
+	if n == 0 || p.fits(n) {
+		return n, nil
 	}
 	flying := p.newest.flying(q.late())
 	root := q.machine.Root()
+	p.recount(root, flying)
+	if p.fits(n) {
+		return n, nil
+	}
 	fresh, _ := additions(r, root, p.Prefix)
-	if fresh == 0 {
-		return nil
+	switch {
+	case fresh == 0:
+		return 0, nil
+	case p.queues+fresh > p.Queues:
+		return 0, offset.Errorf(offset.ErrLimit, "groups beginning with %q keep at most %d queues and have %d; remove groups that are no longer used, or raise the limit", p.Prefix, p.Queues, p.queues)
+	case p.queues+p.added+fresh > p.Queues:
+		return 0, errLimitNear
 	}
-	if !p.counted || p.index != root.Index() {
-		p.counted, p.index, p.queues = true, root.Index(), countUnder(root, p.Prefix)
+	return fresh, nil
+}
+
+// fits reports whether n more keys would pass.
+func (p *prefixCount) fits(n uint64) bool { return p.counted && p.queues+p.added+n <= p.Queues }
+
+// recount counts the queues of a root, unless it has just done so.
+func (p *prefixCount) recount(root *table.Root, flying uint64) {
+	began := time.Now()
+	if p.counted && (p.index == root.Index() || began.Before(p.rest)) {
+		return
 	}
-	if p.added = flying; p.queues+fresh > p.Queues {
-		return offset.Errorf(offset.ErrLimit, "groups beginning with %q keep at most %d queues and have %d; remove groups that are no longer used, or raise the limit", p.Prefix, p.Queues, p.queues)
-	}
-	return nil
+	p.counted, p.index, p.queues, p.added = true, root.Index(), countUnder(root, p.Prefix), flying
+	p.rest = began.Add(countRest * time.Since(began))
 }
 
 // keysOf yields the keys that a request may create.

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 	"testing/synctest"
+	"time"
 	"weak"
 
 	"github.com/hashicorp/raft"
@@ -211,11 +212,51 @@ func TestQuotaOfAPrefixKeepsWhatIsInFlight(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.apply(l.act(offset.Act{ID: offset.ActID{9}, Reset: &offset.Reset{Targets: numbered("another", 0, 1)}}))
-	if err := admit(6, 4); err != nil { // counted once more, while six are under way
-		t.Errorf("what is on its way already: %v", err)
+	if err := admit(6, 4); !errors.Is(err, offset.ErrBusy) { // counted once more, while six are under way
+		t.Errorf("four more while six of ten may be under way: %v", err)
 	}
 	land()
+	if err := admit(6, 4); err != nil {
+		t.Errorf("what is there now: %v", err)
+	}
+	land()
+	l.prefixes[0].rest = time.Time{} // as if it were long ago
 	if err := admit(10, 1); !errors.Is(err, offset.ErrLimit) {
 		t.Errorf("an eleventh queue of ten: %v", err)
+	}
+}
+
+// TestQuotaHoldsAgainstManyAtOnce: a burst of new keys, none of which has landed.
+func TestQuotaHoldsAgainstManyAtOnce(t *testing.T) {
+	for name, limits := range map[string]Limits{
+		"queues": {Queues: 10, Groups: 1000},
+		"groups": {Queues: 1000, Groups: 10},
+		"prefix": {Queues: 1000, Groups: 1000, Prefixes: []PrefixLimit{{Prefix: "g", Queues: 10}}},
+	} {
+		l := newLimited(t, limits)
+		var flying []*entry.Request
+		l.unapplied = func() int { return len(flying) }
+		for i := range 100 {
+			r := l.act(offset.Act{ID: offset.ActID{byte(i)}, Reset: &offset.Reset{Targets: numbered(fmt.Sprint("g", i), 0, 1)}})
+			switch err := l.admit(r); {
+			case err == nil:
+				flying = append(flying, r)
+			case !errors.Is(err, offset.ErrBusy):
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if len(flying) != 10 {
+			t.Errorf("%s: %d are admitted, want 10", name, len(flying))
+		}
+		for ; len(flying) > 0; flying = flying[1:] {
+			l.apply(flying[0])
+		}
+		for i := range l.prefixes {
+			l.prefixes[i].rest = time.Time{} // as if it were long ago
+		}
+		last := l.act(offset.Act{ID: offset.ActID{200}, Reset: &offset.Reset{Targets: numbered("gz", 0, 1)}})
+		if err := l.admit(last); !errors.Is(err, offset.ErrLimit) {
+			t.Errorf("%s: an eleventh: %v", name, err)
+		}
 	}
 }

@@ -124,7 +124,9 @@ func (r *rounds) serve(ctx context.Context, all []*joined) {
 // of members without a vote; it is asked only so that heartbeats go out now.
 //
 // The index is that of the last command committed when the round began, and this
-// member has applied it: a follower may have applied and shown it before.
+// member has applied it: a follower may have applied and shown it before. What this
+// log no longer has is in the state that it answers from, which is of an index, too:
+// a follower may lack that still.
 func (r *replica) confirmHere(ctx context.Context) (uint64, error) {
 	term := r.lead.readyTerm()
 	if term == 0 {
@@ -146,6 +148,7 @@ func (r *replica) confirmHere(ctx context.Context) (uint64, error) {
 	if err != nil { // which ends this member; the next leader answers
 		return 0, offset.Errorf(offset.ErrNotReady, "this member can't read its log: %v", err)
 	}
+	command = max(command, r.machine.Index())
 	if err := r.majority(ctx, term); err != nil {
 		return 0, err
 	}

@@ -15,7 +15,7 @@ import (
 type service = peerv1connect.PeerServiceClient
 
 // ReadIndex asks the leader to confirm that it leads, by a round begun after
-// the call, and for the last command that its FSM has applied.
+// the call, and for an index at which all that was acknowledged before is applied.
 func (r *Remote) ReadIndex(ctx context.Context) (index uint64, err error) {
 	err = r.ask(ctx, func(ctx context.Context, s service) error {
 		m, err := s.ReadIndex(ctx, connect.NewRequest(&peerv1.ReadIndexRequest{TimeoutMs: wire.ToTimeout(ctx)}))

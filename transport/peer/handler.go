@@ -37,7 +37,7 @@ type Handler interface {
 	RaiseLevel(ctx context.Context, p auth.Principal, level uint8) (offset.Meta, error)
 
 	// ReadIndex confirms leadership by a round begun after the call, and gives
-	// the index of the last command that the leader's FSM has applied.
+	// an index at which all that was acknowledged before is applied.
 	ReadIndex(ctx context.Context) (uint64, error)
 	// Hello tells what this node is. from is the asking node's id. It is asked
 	// of nodes that belong to no cluster, or to another, too.
