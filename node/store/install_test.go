@@ -106,24 +106,49 @@ func TestInstallThatAgrees(t *testing.T) {
 	}
 }
 
-// TestInstallBeyondTheLog is the ordinary one: a gap, which a start must take.
+// TestInstallBeyondTheLog is the ordinary one: a gap, which a start must take. What
+// lies before it may never have been committed, and is shown to nobody.
 func TestInstallBeyondTheLog(t *testing.T) {
 	dir := storeDir(t)
 	s := open(t, Config{Dir: dir})
 	divided(t, s)
-	must(t, s.Log().DeleteRange(11, 20))
+	must(t, s.Log().DeleteRange(14, 20))
 	f := startFollower(t, s)
+	shows := func(when string, first, last uint64) {
+		t.Helper()
+		gotFirst, _ := s.Log().FirstIndex()
+		if gotLast, _ := s.Log().LastIndex(); gotFirst != first || gotLast != last {
+			t.Errorf("%s the log is %d to %d, want %d to %d", when, gotFirst, gotLast, first, last)
+		}
+		var e raft.Log
+		if err := s.Log().GetLog(12, &e); !errors.Is(err, raft.ErrLogNotFound) {
+			t.Errorf("%s entry 12 of term %d is there, %v", when, e.Term, err)
+		}
+	}
 	must(t, f.install(binary.BigEndian.AppendUint64(nil, 14)))
+	shows("after the install", 0, 0)
+	f.stop()
+	s = again(t, s, Config{Dir: dir})
+	shows("after a restart", 0, 0)
+	f = startFollower(t, s)
 	if !f.lead(t, "A", 3, 15, 3, entries(16, 18, 3)) {
 		t.Fatal("entries rejected")
 	}
+	shows("after what follows", 16, 18)
 	f.stop()
 	s = again(t, s, Config{Dir: dir})
+	shows("after another restart", 16, 18)
 	f = startFollower(t, s)
 	if f.fsm.n != 14 {
 		t.Errorf("restored to %d", f.fsm.n)
 	}
 	if !f.lead(t, "A", 3, 18, 3, entries(19, 19, 3)) {
 		t.Error("entries rejected after a restart")
+	}
+	f.stop()
+	must(t, s.Log().DeleteRange(16, 17))
+	must(t, s.Close())
+	if got := pieces(t, dir); !slices.Equal(got, [][2]uint64{{18, 19}}) {
+		t.Errorf("compacted, there are %v on disk", got)
 	}
 }

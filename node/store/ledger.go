@@ -117,6 +117,28 @@ func (l *ledger) bounds() (first, last uint64) {
 	return l.runs[0].first, l.runs[len(l.runs)-1].last()
 }
 
+// beyond returns the first and the last index behind one, 0 and 0 if there is none.
+func (l *ledger) beyond(index uint64) (first, last uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range l.runs {
+		if r.last() > index {
+			return max(r.first, index+1), l.runs[len(l.runs)-1].last()
+		}
+	}
+	return 0, 0
+}
+
+// gap returns the last index before the newest gap, 0 if there is none.
+func (l *ledger) gap() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := len(l.runs); n > 1 {
+		return l.runs[n-2].last()
+	}
+	return 0
+}
+
 // reaches tells whether the log leads on from index without a gap, to its end
 // and at least to goal.
 func (l *ledger) reaches(index, goal uint64) bool {

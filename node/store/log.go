@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"sync/atomic"
 
 	"github.com/hashicorp/raft"
 
@@ -20,6 +21,9 @@ type log struct {
 	ledger *ledger
 	tail   *tail
 	sliced bool // Unsafe.SlicedSuffix
+	// buried is the last index of entries that lie before an installed snapshot,
+	// which the log does not lead up to; 0: none.
+	buried atomic.Uint64
 	// summed is the index from which on every entry has a sum.
 	summed uint64
 	// segment is the size of LogWAL's segments; 0 for LogBoltDB.
@@ -44,14 +48,31 @@ type entryStore interface {
 
 // FirstIndex implements raft.LogStore.
 func (l *log) FirstIndex() (uint64, error) {
-	first, _ := l.ledger.bounds()
+	first, _ := l.ledger.beyond(l.buried.Load())
 	return first, nil
 }
 
 // LastIndex implements raft.LogStore.
 func (l *log) LastIndex() (uint64, error) {
-	_, last := l.ledger.bounds()
+	_, last := l.ledger.beyond(l.buried.Load())
 	return last, nil
+}
+
+// bury hides all that the log has, once a snapshot has been installed beyond its
+// end. What is there may never have been committed: the snapshot tells nothing of
+// it, and raft, as a leader, would send it to a member that lacks it. It goes with
+// what is compacted next.
+func (l *log) bury() {
+	first, last := l.ledger.bounds()
+	l.buried.Store(max(l.buried.Load(), last))
+	l.tail.forget(first, last)
+}
+
+// buryBefore does so if the log ends before a snapshot's index.
+func (l *log) buryBefore(index uint64) {
+	if _, last := l.ledger.bounds(); last < index {
+		l.bury()
+	}
 }
 
 // GetLog implements raft.LogStore. The entry's data is shared with other readers
@@ -60,6 +81,9 @@ func (l *log) LastIndex() (uint64, error) {
 func (l *log) GetLog(index uint64, out *raft.Log) error {
 	if l.tail.get(index, out) {
 		return nil
+	}
+	if index <= l.buried.Load() {
+		return raft.ErrLogNotFound
 	}
 	missing := false
 	err := l.guard.read(func() error {
@@ -105,18 +129,18 @@ func (l *log) StoreLogs(entries []*raft.Log) error {
 	return nil
 }
 
-// closeGap deletes the log where entries would leave a gap behind it that its
-// segments can't have. Raft appends so only after a snapshot was put in place
-// that reaches up to the first of them.
+// closeGap hides the log where entries would leave a gap behind it, and deletes it
+// if its segments can't have one. Raft appends so only after a snapshot was put in
+// place that reaches up to the first of them.
 func (l *log) closeGap(entries []*raft.Log) error {
-	if l.segment == 0 || len(entries) == 0 {
-		return nil
-	}
 	first, last := l.ledger.bounds()
-	if last == 0 || entries[0].Index <= last+1 {
+	if last == 0 || len(entries) == 0 || entries[0].Index <= last+1 {
 		return nil
 	}
-	l.tail.forget(first, last)
+	l.bury()
+	if l.segment == 0 {
+		return nil
+	}
 	return l.deleteAtOnce(OpCompact, first, last)
 }
 
@@ -124,13 +148,17 @@ func (l *log) closeGap(entries []*raft.Log) error {
 // entries are appended, goes in slices, lowest index first: a crash in between
 // leaves a log that begins a little earlier. Whatever reaches the end of the log
 // goes in one transaction: cut short it would leave entries behind a gap, which
-// were to be gone and would be taken for the log's end.
+// were to be gone and would be taken for the log's end. With a prefix goes what is
+// buried before it.
 func (l *log) DeleteRange(lo, hi uint64) error {
 	if lo > hi {
 		return nil
 	}
 	l.tail.forget(lo, hi)
 	first, last := l.ledger.bounds()
+	if shown, _ := l.ledger.beyond(l.buried.Load()); hi < last && lo <= shown {
+		lo = first
+	}
 	switch {
 	case hi >= last && !l.sliced && !planted.Is(planted.SuffixSliced), lo > first && hi < last:
 		return l.deleteAtOnce(OpTruncate, lo, hi)

@@ -232,7 +232,7 @@ func reopen(cfg Config, m marker) (*Store, error) {
 }
 
 // finishInstall completes what a crash between placing an installed snapshot and
-// deleting the log that contradicts it has left.
+// deleting the log that contradicts it, or burying one that ends before it, has left.
 func (s *Store) finishInstall(from SnapshotInfo) error {
 	if from.Meta.Index == 0 || s.cfg.Unsafe.NoInstallGuard {
 		return nil
@@ -241,6 +241,7 @@ func (s *Store) finishInstall(from SnapshotInfo) error {
 	if dropped && err == nil {
 		s.cfg.Logger.Warn("deleted the log, which contradicted the installed snapshot", "index", from.Meta.Index)
 	}
+	s.log.buryBefore(from.Meta.Index)
 	return err
 }
 

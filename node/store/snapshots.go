@@ -178,6 +178,7 @@ func (s *snapshots) placed(m snapshotMeta) error {
 	if err := s.dropContradiction(m); err != nil {
 		return err
 	}
+	s.log.buryBefore(m.Index)
 	s.reap()
 	return nil
 }
