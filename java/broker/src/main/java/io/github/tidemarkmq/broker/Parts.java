@@ -197,7 +197,7 @@ final class Parts {
     }
 
     private OffsetRequests offsets(NettyRequestProcessor brokers, Connections connections) {
-        return new OffsetRequests(brokers, release, progress, () -> progress.counters().role, connections, lanes, log);
+        return new OffsetRequests(brokers, release, progress, connections, lanes, log);
     }
 
     /** Before the ports close: who waits for a commit gets the answer. */

@@ -5,21 +5,19 @@ import io.github.tidemarkmq.broker.planted.Mistake;
 import io.github.tidemarkmq.broker.progress.Key;
 import io.github.tidemarkmq.broker.progress.Log;
 import io.github.tidemarkmq.broker.progress.Progress;
-import io.github.tidemarkmq.broker.progress.Role;
 import io.github.tidemarkmq.broker.version.Release;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Supplier;
 import org.apache.rocketmq.remoting.common.RemotingHelper;
 import org.apache.rocketmq.remoting.netty.NettyRequestProcessor;
 import org.apache.rocketmq.remoting.protocol.RemotingCommand;
 
 /**
  * Codes 15 and 14, in front of the broker's ConsumerManageProcessor, which checks and answers. A 15 whose sender waits
- * is answered once its value is durable, or after 2 s; a slave's 14 once the cluster has been read. Neither holds a
- * thread. Run by {@link Lanes}.
+ * is answered once its value is durable, or after 2 s; a 14 at a slave, or during a promotion, once the cluster has
+ * been read. Neither holds a thread. Run by {@link Lanes}.
  */
 public final class OffsetRequests extends InFront {
     public static final int QUERY = 14;
@@ -27,17 +25,15 @@ public final class OffsetRequests extends InFront {
 
     private final Release release;
     private final Progress progress;
-    private final Supplier<Role> role;
     private final Connections connections;
     private final Executor lanes;
     private final Log log;
 
-    public OffsetRequests(NettyRequestProcessor brokers, Release release, Progress progress, Supplier<Role> role,
-        Connections connections, Executor lanes, Log log) {
+    public OffsetRequests(NettyRequestProcessor brokers, Release release, Progress progress, Connections connections,
+        Executor lanes, Log log) {
         super(brokers);
         this.release = release;
         this.progress = progress;
-        this.role = role;
         this.connections = connections;
         this.lanes = lanes;
         this.log = log;
@@ -52,7 +48,7 @@ public final class OffsetRequests extends InFront {
                 : update(ctx, request, client);
         }
         Key key = key(request);
-        if (role.get() == Role.SLAVE && key != null && !Key.ofBroker(key.group())) {
+        if (progress.asksCluster() && key != null && !Key.ofBroker(key.group())) {
             progress.read(key, client, offset -> later(ctx.channel(), () -> answer(ctx, request, client)));
             return null;
         }

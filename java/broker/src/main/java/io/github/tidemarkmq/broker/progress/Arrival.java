@@ -5,16 +5,26 @@ import io.github.tidemarkmq.client.ActHeader;
 import io.github.tidemarkmq.client.Cluster;
 import io.github.tidemarkmq.client.Code;
 import io.github.tidemarkmq.client.Deadline;
+import io.github.tidemarkmq.client.FetchAnswer;
 import io.github.tidemarkmq.client.KeyPage;
 import io.github.tidemarkmq.client.Meta;
+import io.github.tidemarkmq.client.OffsetKey;
+import io.github.tidemarkmq.client.ReadAt;
 import io.github.tidemarkmq.client.TidemarkException;
 import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /**
  * How a broker comes to the keys of its name, at its start, at a promotion, when the cluster is back: it settles what
  * its file holds, claims the name as a master, and reads all keys. One at a time; nothing is sent meanwhile.
  */
 final class Arrival {
+    /** With the longest names, so many stay within what a request may carry. */
+    private static final int BATCH = 1_000;
+    private static final long READ_MILLIS = 5_000;
+
     private final Cluster cluster;
     private final Options options;
     private final Board board;
@@ -100,6 +110,11 @@ final class Arrival {
         read(page.meta().clusterId(), 0, since(FileFate.FOLLOW, page.meta()));
         boolean marked = mark != null && mark.clusterId.equals(page.meta().clusterId()) && mark.importId.isEmpty();
         fileSettled |= marked || !page.states().isEmpty();
+        if (!fileSettled) {
+            board.lines.warn("tidemark: this slave's file has " + file.rows().size() + " offsets, and the cluster none"
+                + " of broker \"" + options.broker + "\": its master has not brought them in. Start the master with"
+                + " the jar first, and then this broker again; until then consumers that ask here find no offset.");
+        }
     }
 
     /** Imports the file. Its mark keeps the id from before the first step on, so that the next start goes on with it. */
@@ -178,13 +193,36 @@ final class Arrival {
             return;
         }
         Meta seen = walk.over(0, (k, s) -> Takeover.adopt(k, s, since, board));
-        for (KeyProgress k : walk.notMet()) {
+        List<KeyProgress> absent = walk.notMet();
+        for (KeyProgress k : absent) {
             Takeover.absent(k, board);
-            leave(k);
         }
+        unread(absent, id, since);
+        absent.forEach(this::leave);
         board.update(v -> v.read(id, claim, seen.index()));
         Meta caughtUp = walk.over(seen.index(), (k, s) -> Takeover.follow(k, s, board));
         board.update(v -> v.followedTo(caughtUp.index()));
+    }
+
+    /**
+     * What the file alone has is read now: by the index that was followed to, and by no later one, one sees whether
+     * it has been removed since.
+     */
+    private void unread(List<KeyProgress> absent, String id, long since) throws TidemarkException {
+        List<KeyProgress> keys = absent.stream().filter(KeyProgress::isUnread).collect(Collectors.toList());
+        for (int from = 0; from < keys.size(); from += BATCH) {
+            List<KeyProgress> some = keys.subList(from, Math.min(keys.size(), from + BATCH));
+            List<OffsetKey> names =
+                some.stream().map(k -> OffsetKeys.of(k, options.broker)).collect(Collectors.toList());
+            FetchAnswer a =
+                cluster.fetch(names, ReadAt.LINEARIZABLE, Deadline.after(READ_MILLIS, TimeUnit.MILLISECONDS));
+            if (!a.meta().clusterId().equals(id)) {
+                throw Contact.foreign(a.meta(), id);
+            }
+            for (int i = 0; i < some.size(); i++) {
+                Takeover.adopt(some.get(i), a.states().get(i), since, board);
+            }
+        }
     }
 
     private void leave(KeyProgress k) {

@@ -44,18 +44,18 @@ final class Contact {
         T send() throws TidemarkException;
     }
 
-    /** Makes a call; what the client throws unasked is told, and an outcome that nobody knows. */
+    /** Makes a call; what the client throws unasked is told, an Error too, and is an outcome that nobody knows. */
     <T> T call(Call<T> call) throws TidemarkException {
         try {
             return call.send();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             lines.error("tidemark: a call of the cluster's client failed; it is tried again", e);
             throw new TidemarkException(Code.OUTCOME_UNKNOWN, e.toString());
         }
     }
 
     /** A thread of ours failed at something, and goes on after this pause. */
-    void stumbled(String at, RuntimeException e) throws InterruptedException {
+    void stumbled(String at, Throwable e) throws InterruptedException {
         lines.error("tidemark: " + at + " failed; it goes on with what comes next", e);
         pause(4);
     }

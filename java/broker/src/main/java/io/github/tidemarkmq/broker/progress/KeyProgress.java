@@ -159,6 +159,11 @@ final class KeyProgress {
         }
     }
 
+    /** Whether nobody has read it yet. */
+    synchronized boolean isUnread() {
+        return phase == Phase.UNREAD;
+    }
+
     /** It was read, or is given back by who could not. */
     synchronized void readDone() {
         reading = false;

@@ -33,6 +33,8 @@ final class Life {
     /** The cluster has been read in this role; guarded by arriving for writing. */
     private volatile boolean arrived;
     private volatile boolean foreign;
+    /** Started on the broker's own file, and the cluster has not been read since. */
+    private volatile boolean alone;
     private volatile boolean closed;
     private volatile OffsetFile file;
     /** One arrival at a time, and no look of the watch meanwhile. */
@@ -108,6 +110,7 @@ final class Life {
             return false;
         }
         arrived = true;
+        alone = false;
         board.marked.go();
         board.reads.go();
         return true;
@@ -128,6 +131,7 @@ final class Life {
                 : " has no mark of Tidemark") + ", so it cannot start without the cluster either.", e);
         }
         arrival.load();
+        alone = true;
         board.lines.error("tidemark: STARTED WITHOUT THE CLUSTER. " + why + "The " + file.rows().size()
             + " offsets are those of " + file.path() + ", which may be older than what consumers committed. They are"
             + " merged by maximum once the cluster is back; until then nothing is durable beyond this host, and two-way"
@@ -178,7 +182,7 @@ final class Life {
             board.lines.error("tidemark: this broker sends nothing to the cluster until this is settled: "
                 + e.getMessage(), e);
             return TimeUnit.MILLISECONDS.toNanos(RETRY_MILLIS);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             board.lines.error("tidemark: following the cluster failed, and is tried again", e);
         }
         return TimeUnit.SECONDS.toNanos(1);
@@ -240,7 +244,7 @@ final class Life {
             board.update(v -> v.as(Role.SLAVE));
             arrived = false;
         }
-        table.forEach(k -> Takeover.demoted(k, board));
+        table.forEach(k -> Takeover.demoted(k, alone, board));
         synchronized (this) {
             notifyAll();
         }
@@ -259,6 +263,11 @@ final class Life {
 
     boolean hasArrived() {
         return arrived;
+    }
+
+    /** At a slave, and while a promoted master comes to its keys: the table may be older than the cluster. */
+    boolean asksCluster() {
+        return board.view.role == Role.SLAVE || !arrived && !alone && !foreign;
     }
 
     boolean drain(long time, TimeUnit unit) {
@@ -295,8 +304,8 @@ final class Life {
             });
             return Mark.of(v.clusterId, options.broker, v.followed, unsent);
         }
-        boolean alone = v.clusterId.isEmpty() && !table.isEmpty() && (file == null || !file.isImporting());
-        return alone ? (before == null ? Mark.of("", options.broker, 0, new ArrayList<>()) : before).alone() : null;
+        boolean own = (alone || v.clusterId.isEmpty()) && !table.isEmpty() && (file == null || !file.isImporting());
+        return own ? (before == null ? Mark.of("", options.broker, 0, new ArrayList<>()) : before).alone() : null;
     }
 
     /** Ends the threads, and waits for them. */

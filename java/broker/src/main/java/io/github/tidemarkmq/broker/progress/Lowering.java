@@ -61,7 +61,7 @@ final class Lowering implements Runnable {
     private void turn(Send s) throws InterruptedException {
         try {
             set(s);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             contact.stumbled("lowering an offset", e);
         } finally {
             board.tally.inFlight.decrement();

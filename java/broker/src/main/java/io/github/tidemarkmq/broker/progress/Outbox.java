@@ -67,7 +67,7 @@ final class Outbox implements Runnable {
     private void call(Runnable r) {
         try {
             r.run();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             lines.error("tidemark: telling of a reset or an answer failed", e);
         }
     }

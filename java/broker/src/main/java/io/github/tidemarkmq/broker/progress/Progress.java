@@ -79,6 +79,11 @@ public final class Progress {
         return taken;
     }
 
+    /** Whether a consumer's query is to be answered by {@link #read}: at a slave, and while a promotion goes on. */
+    public boolean asksCluster() {
+        return life.asksCluster();
+    }
+
     /** What the table holds for a key, or nothing. Never blocks. While a reset is assigned: its offset. */
     public OptionalLong query(Key key) {
         KeyProgress k = table.get(key);
@@ -127,9 +132,9 @@ public final class Progress {
     }
 
     /**
-     * For a slave's code 14: the key as the cluster has it, by a linearizable read that begins after the call, taken
-     * over into the table; what the table has if the cluster does not answer within 2 s. The connection is opened
-     * ({@link #opened}) if it did. The callee must not block. Several reads travel together.
+     * For a code 14 where {@link #asksCluster}: the key as the cluster has it, by a linearizable read that begins after
+     * the call, taken over into the table; what the table has if the cluster does not answer within 2 s. The connection
+     * is opened ({@link #opened}) if it did. The callee must not block. Several reads travel together.
      */
     public void read(Key key, String client, Consumer<OptionalLong> answer) {
         if (!Queues.storable(key)) {

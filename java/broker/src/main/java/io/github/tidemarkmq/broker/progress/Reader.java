@@ -50,7 +50,7 @@ final class Reader implements Runnable {
     private void turn(List<Reads.Wish> wishes) throws InterruptedException {
         try {
             read(wishes);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             contact.stumbled("reading keys", e);
         }
     }

@@ -64,7 +64,7 @@ final class Sender implements Runnable {
     private void turn(List<KeyProgress> keys) throws InterruptedException {
         try {
             send(keys);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             contact.stumbled("sending offsets", e);
         } finally {
             board.marked.sent();

@@ -261,10 +261,18 @@ final class Takeover {
         }
     }
 
-    /** A master becomes a slave, which neither lowers nor has resets of its own: a reset key is closed as it stands. */
-    static void demoted(KeyProgress k, Board b) {
+    /**
+     * A master becomes a slave, which neither lowers nor has resets of its own: a reset key is closed as it stands.
+     * What consumers said of a key that was never read rests on this broker's log alone, and is not served.
+     *
+     * @param alone that may be what the broker's file has, and nobody else: it stays
+     */
+    static void demoted(KeyProgress k, boolean alone, Board b) {
         synchronized (k) {
             k.drop(b, Decision.CLOSED);
+            if (k.phase == Phase.UNREAD && !alone) {
+                k.value = KeyProgress.NONE;
+            }
             if (k.phase == Phase.RESET) {
                 k.leaveReset(b);
                 b.outbox.release(k.key());

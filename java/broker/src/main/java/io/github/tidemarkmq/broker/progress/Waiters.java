@@ -54,7 +54,7 @@ final class Waiters implements Runnable {
     private void end(Waiter w) {
         try {
             w.decide(Decided.Decision.NOT_YET);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             lines.error("tidemark: telling that a commit is not durable yet failed", e);
         }
     }

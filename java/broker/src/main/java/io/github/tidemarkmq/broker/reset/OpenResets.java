@@ -176,7 +176,7 @@ public final class OpenResets implements Consumers, Resets {
                 look();
             } catch (InterruptedException e) {
                 return; // close
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 log.error("Looking after resets that consumers have not followed failed; it is tried again.", e);
             }
         }

@@ -168,7 +168,7 @@ public final class RoleWatch {
             } catch (StartRefused e) {
                 log.error("This broker keeps the role of the master in its group, but commits of its consumers stay in"
                     + " its memory: " + e.getMessage(), e);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 log.error("Looking after the role of this broker failed; it is tried again.", e);
             }
         }

@@ -124,7 +124,7 @@ public final class CommitLogEnd implements LogEnd {
                     seen = now;
                     moved.run();
                 }
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 log.error("Looking how far the commit log is durable failed; commits that rest on it wait.", e);
             }
         }

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Looks for offsets beyond the end of their queue and lowers them, as acts of 10,000 at most: by a master, once its
+ * Looks for offsets beyond the end of their queue and lowers them, as acts of 1,000 at most: by a master, once its
  * store has started and before anybody is served from it.
  */
 public final class TailCheck {
@@ -34,7 +34,8 @@ public final class TailCheck {
         void assign(Map<Key, Long> targets) throws ActFailed;
     }
 
-    private static final int ACT = 10_000;
+    /** With the longest names that a broker has, so many stay within what a request may carry. */
+    private static final int ACT = 1_000;
     private static final long PATIENCE_SECONDS = 30;
 
     private final Table table;

@@ -2,13 +2,17 @@ package io.github.tidemarkmq.broker.progress;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.tidemarkmq.broker.progress.Decided.Decision;
 import io.github.tidemarkmq.client.Cluster;
+import io.github.tidemarkmq.client.Code;
 import io.github.tidemarkmq.client.TestCluster;
+import io.github.tidemarkmq.client.TidemarkException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
+import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -28,18 +32,12 @@ class DemotionTest {
             AtomicBoolean hold = new AtomicBoolean();
             CountDownLatch asks = new CountDownLatch(1);
             CountDownLatch goOn = new CountDownLatch(1);
-            Cluster slow = (Cluster) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {Cluster.class},
-                (proxy, method, args) -> {
-                    if (hold.get() && method.getName().equals("claimOfBroker")) {
-                        asks.countDown();
-                        goOn.await(30, TimeUnit.SECONDS);
-                    }
-                    try {
-                        return method.invoke(cluster, args);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
+            Cluster slow = faulty(cluster, (name, args) -> {
+                if (hold.get() && name.equals("claimOfBroker")) {
+                    asks.countDown();
+                    goOn.await(30, TimeUnit.SECONDS);
+                }
+            });
             try (Stand old = new Stand(slow, folder.resolve("old"), "b", "C/1");
                 Stand young = new Stand(cluster, folder.resolve("young"), "b", "C/1")) {
                 old.start(Role.SLAVE);
@@ -63,5 +61,79 @@ class DemotionTest {
                 assertEquals(Decision.DURABLE, old.ask(key, 6, "c2"));
             }
         }
+    }
+
+    @Test
+    void whatNobodyCouldReadIsNotServedByTheSlave() throws Exception {
+        try (TestCluster nodes = TestCluster.start(1); Cluster cluster = nodes.client()) {
+            AtomicBoolean deaf = new AtomicBoolean();
+            try (Stand old = new Stand(faulty(cluster, (name, args) -> {
+                if (deaf.get() && name.equals("fetch")) {
+                    throw new TidemarkException(Code.UNREACHABLE, "cut off");
+                }
+            }), folder.resolve("old"), "b", "C/1");
+                Stand young = new Stand(cluster, folder.resolve("young"), "b", "C/1")) {
+                old.start(Role.MASTER);
+                deaf.set(true);
+                assertTrue(old.commit(key, 500, "c1"));
+                young.start(Role.MASTER);
+                assertEquals(Decision.DURABLE, young.ask(key, 300, "c2"));
+                old.progress.demote();
+                deaf.set(false);
+                Stand.await("the old one follows as a slave", () -> old.progress.counters().clusterRead);
+                Stand.Late<OptionalLong> read = new Stand.Late<>();
+                old.progress.read(key, "c3", read::set);
+                assertEquals(OptionalLong.of(300), read.get());
+            }
+        }
+    }
+
+    @Test
+    void queriesDuringAPromotionAreReads() throws Exception {
+        try (TestCluster nodes = TestCluster.start(1); Cluster cluster = nodes.client()) {
+            AtomicBoolean hold = new AtomicBoolean();
+            CountDownLatch asks = new CountDownLatch(1);
+            CountDownLatch goOn = new CountDownLatch(1);
+            try (Stand s = new Stand(faulty(cluster, (name, args) -> {
+                if (hold.get() && name.equals("claimOfBroker")) {
+                    asks.countDown();
+                    goOn.await(30, TimeUnit.SECONDS);
+                }
+            }), folder.resolve("old"), "b", "C/1")) {
+                s.start(Role.SLAVE);
+                assertTrue(s.progress.asksCluster());
+                hold.set(true);
+                Thread promotion = new Thread(() -> {
+                    try {
+                        s.progress.promote(0);
+                    } catch (StartRefused e) {
+                        throw new AssertionError(e);
+                    }
+                });
+                promotion.start();
+                asks.await(30, TimeUnit.SECONDS);
+                assertEquals(Role.MASTER, s.progress.counters().role);
+                assertTrue(s.progress.asksCluster(), "the table is that of a slave still");
+                goOn.countDown();
+                promotion.join(TimeUnit.SECONDS.toMillis(60));
+                assertFalse(s.progress.asksCluster());
+            }
+        }
+    }
+
+    private interface Fault {
+        void before(String name, Object[] args) throws Exception;
+    }
+
+    private Cluster faulty(Cluster cluster, Fault fault) {
+        return (Cluster) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {Cluster.class},
+            (proxy, method, args) -> {
+                fault.before(method.getName(), args);
+                try {
+                    return method.invoke(cluster, args);
+                } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                }
+            });
     }
 }

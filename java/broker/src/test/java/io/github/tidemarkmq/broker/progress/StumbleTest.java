@@ -29,7 +29,10 @@ class StumbleTest {
             Cluster fault = (Cluster) Proxy.newProxyInstance(getClass().getClassLoader(), types, (proxy, method, args) -> {
                 String name = method.getName();
                 if ((name.equals("commit") || name.equals("set") || name.equals("fetch")) && thrown.add(name)) {
-                    throw new IllegalStateException("a fault of the client's " + name);
+                    if (name.equals("set")) {
+                        throw new IllegalStateException("a fault of the client's " + name);
+                    }
+                    throw new NoClassDefFoundError("a fault of the machine's in " + name);
                 }
                 try {
                     return method.invoke(cluster, args);
