@@ -136,11 +136,11 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-// middle is the median, the upper one of two, as it is written.
+// middle is the median, between two the mean of both, as it is written.
 func middle(list latency.Sorted) time.Duration {
 	slices.Sort(list)
 	if len(list) == 0 {
 		return 0
 	}
-	return latency.Round(list[len(list)/2])
+	return latency.Round((list[(len(list)-1)/2] + list[len(list)/2]) / 2)
 }

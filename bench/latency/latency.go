@@ -60,11 +60,11 @@ func Round(d time.Duration) time.Duration {
 	}
 }
 
-// Median is the middle of values; the upper one of two. It is 0 of none.
+// Median is the middle of values, between two the mean of both. It is 0 of none.
 func Median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
 	}
 	list := slices.Sorted(slices.Values(values))
-	return list[len(list)/2]
+	return (list[(len(list)-1)/2] + list[len(list)/2]) / 2
 }

@@ -30,6 +30,9 @@ func TestRoundAndMedian(t *testing.T) {
 			t.Errorf("%d rounds to %s, want %s", in, got, want)
 		}
 	}
+	if got := Median([]float64{4, 3, 1, 2}); got != 2.5 {
+		t.Errorf("of four: %v", got)
+	}
 	if got := Median([]float64{3, 1, 2}); got != 2 {
 		t.Errorf("the median of 3, 1, 2 is %v", got)
 	}
