@@ -40,6 +40,7 @@ var checks = []check{
 	{name: "suite", folder: "tidemarktest", tests: "^TestRemoteStoreIsAnOffsetStore$", limit: 2 * time.Minute},
 	{name: "divergences", folder: "cluster-test/mutants", tests: "^TestDivergences$", limit: 4 * time.Minute},
 	{name: "installs", folder: "cluster-test/mutants", tests: "^TestInstalls$", limit: 4 * time.Minute},
+	{name: "load", folder: "cluster-test/mutants", tests: "^TestLoad$", daemons: true, limit: 2 * time.Minute},
 	{name: "trace", folder: "cluster-test/mutants", tests: "^TestTrace$", daemons: true, limit: 3 * time.Minute},
 	{name: "story", folder: "cluster-test/mutants", tests: "^TestStory$", daemons: true, limit: 3 * time.Minute},
 	{name: "deaths", folder: "cluster-test/mutants", tests: "^TestDeaths$", limit: 4 * time.Minute},
@@ -148,7 +149,7 @@ func (b *built) run(ctx context.Context, c check, m planted.Mistake) (said []byt
 var crashed = regexp.MustCompile(`(?m)^(?:fatal error|panic): `)
 
 // telling are the lines that say what a check has found.
-var telling = regexp.MustCompile(`_test\.go:\d+: (.*)|^(?:fatal error|panic): .*`)
+var telling = regexp.MustCompile(`^\w+\.go:\d+: (.*)|^(?:fatal error|panic): .*`)
 
 // words is the first thing that a failed check says of what it found.
 func words(said []byte) string {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidemark-mq/tidemark/cluster-test/history"
 	"github.com/tidemark-mq/tidemark/cluster-test/history/fault"
+	"github.com/tidemark-mq/tidemark/cluster-test/load"
 	"github.com/tidemark-mq/tidemark/cluster-test/local"
 	"github.com/tidemark-mq/tidemark/internal/planted"
 )
@@ -63,6 +64,15 @@ func endure(t *testing.T, c history.Config) {
 
 // TestStory is the main proof in small, on processes.
 func TestStory(t *testing.T) { script(t, "story.sh", "8000") }
+
+// TestLoad has many consumers share one client, beside readers that hold what they
+// are told against what was acknowledged.
+func TestLoad(t *testing.T) {
+	c := local.Start(t, 3, local.Programs(theCommands(t)), local.Env(planted.Variable, os.Getenv(planted.Variable)))
+	l := load.Start(t, c.Client, load.Shape{Clients: 1, Consumers: 32, Queues: 2})
+	l.More(20)
+	l.Check(c.Nodes())
+}
 
 // TestTrace shows an fdatasync on a quorum before sampled acknowledgements.
 func TestTrace(t *testing.T) {
