@@ -11,10 +11,12 @@ import (
 
 // quota checks what a request would add against the limits, before it is
 // proposed: never in Apply, where every member must decide alike. What is
-// admitted counts as if it added all that it names; only where that sum comes too
-// close, the newest root is taken, and the request looked at key by key. Where what
-// is in flight may take the room that is left, who adds keys is told to come again.
-// It belongs to the proposer's goroutine.
+// admitted counts as if it added all that it names; only where that sum comes
+// within a margin of the limit, the newest root is taken, and the request looked at
+// key by key. Where what is in flight may take the room that is left, who adds keys
+// is told to come again. Of a request that is cut only the first part is in flight
+// here, so by what else there is of it a limit may be passed. It belongs to the
+// proposer's goroutine.
 type quota struct {
 	limits  *Limits
 	machine *machine
@@ -22,6 +24,10 @@ type quota struct {
 	// newest root yet; nil: none.
 	unapplied func() int
 	newest    lately
+	// term is that in which this member leads and has applied all of before, 0 for
+	// none: what was counted in another one is worth nothing. nil: always the same.
+	term func() uint64
+	now  uint64 // the term of the counts
 	// under is what the request that is looked at counts for under each prefix.
 	under []uint64
 
@@ -84,6 +90,7 @@ func newQuota(l *Limits, state *machine) *quota {
 // admit returns nil, or an error that wraps offset.ErrLimit, or offset.ErrBusy where
 // the limit may be reached by what is in flight.
 func (q *quota) admit(r *entry.Request) error {
+	q.renew()
 	adds, err := q.room(r)
 	if err != nil {
 		return err
@@ -97,6 +104,22 @@ func (q *quota) admit(r *entry.Request) error {
 		p.newest.remember(n, late)
 	}
 	return nil
+}
+
+// renew forgets what was counted in another term: others have led since.
+func (q *quota) renew() {
+	if q.term == nil {
+		return
+	}
+	term := q.term()
+	if term == q.now {
+		return
+	}
+	q.now, q.counted, q.newest = term, false, q.newest[:0]
+	for i := range q.prefixes {
+		p := &q.prefixes[i]
+		p.counted, p.newest = false, p.newest[:0]
+	}
 }
 
 // late is how many of the requests admitted last the newest root may lack.
@@ -163,10 +186,15 @@ func (q *quota) staged(n uint64) error {
 	return nil
 }
 
-// fits reports whether n more keys, each in a group of its own, would pass.
+// fits reports whether n more keys, each in a group of its own, stay below the
+// margins.
 func (q *quota) fits(n uint64) bool {
-	return q.counted && max(q.queues, q.swapped)+q.added+n <= q.limits.Queues && q.groups+q.added+n <= q.limits.Groups
+	return q.counted && max(q.queues, q.swapped)+q.added+n <= below(q.limits.Queues) && q.groups+q.added+n <= below(q.limits.Groups)
 }
+
+// below is the limit without its margin: within it keys that are there already must
+// not take the room of those that are new. What is in flight rarely names more.
+func below(limit uint64) uint64 { return limit - min(limit, max(1<<10, min(limit/8, 1<<16))) }
 
 // stages reports whether the request is a chunk of the replace under way, which
 // the table does not count before it is swapped in.
@@ -205,21 +233,25 @@ func (q *quota) prefix(p *prefixCount, r *entry.Request) (adds uint64, err error
 	switch {
 	case fresh == 0:
 		return 0, nil
-	case p.queues+fresh > p.Queues:
+	case p.queues+fresh > p.Queues && p.index == root.Index():
 		return 0, offset.Errorf(offset.ErrLimit, "groups beginning with %q keep at most %d queues and have %d; remove groups that are no longer used, or raise the limit", p.Prefix, p.Queues, p.queues)
-	case p.queues+p.added+fresh > p.Queues:
+	case p.queues+p.added+fresh > p.Queues: // or would be by an older count
 		return 0, errLimitNear
 	}
 	return fresh, nil
 }
 
-// fits reports whether n more keys would pass.
-func (p *prefixCount) fits(n uint64) bool { return p.counted && p.queues+p.added+n <= p.Queues }
+// fits reports whether n more keys stay below the margin.
+func (p *prefixCount) fits(n uint64) bool { return p.counted && p.queues+p.added+n <= below(p.Queues) }
 
 // recount counts the queues of a root, unless it has just done so.
 func (p *prefixCount) recount(root *table.Root, flying uint64) {
 	began := time.Now()
-	if p.counted && (p.index == root.Index() || began.Before(p.rest)) {
+	switch {
+	case p.counted && p.index == root.Index():
+		p.added = flying
+		return
+	case p.counted && began.Before(p.rest):
 		return
 	}
 	p.counted, p.index, p.queues, p.added = true, root.Index(), countUnder(root, p.Prefix), flying

@@ -260,3 +260,52 @@ func TestQuotaHoldsAgainstManyAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestQuotaCountsAnewInANewTerm: others have led since, and filled the table.
+func TestQuotaCountsAnewInANewTerm(t *testing.T) {
+	for name, limits := range map[string]Limits{
+		"queues": {Queues: 10_000, Groups: 1000},
+		"prefix": {Queues: 100_000, Groups: 1000, Prefixes: []PrefixLimit{{Prefix: "g", Queues: 10_000}}},
+	} {
+		l := newLimited(t, limits)
+		term := uint64(3)
+		l.term = func() uint64 { return term }
+		reset := func(from, n int) *entry.Request {
+			return l.act(offset.Act{ID: offset.ActID{byte(from / 100), byte(n)}, Reset: &offset.Reset{Targets: numbered("g", from, n)}})
+		}
+		if err := l.admit(reset(0, 1)); err != nil {
+			t.Fatal(err)
+		}
+		l.apply(reset(0, 10_000)) // by another leader
+		term = 5
+		if err := l.admit(reset(10_000, 100)); !errors.Is(err, offset.ErrLimit) {
+			t.Errorf("%s: beyond what another leader has filled: %v", name, err)
+		}
+	}
+}
+
+// TestQuotaLeavesRoomForNewKeys: commits of keys that are there take no room of
+// those that are new, however many are in flight.
+func TestQuotaLeavesRoomForNewKeys(t *testing.T) {
+	for name, limits := range map[string]Limits{
+		"queues": {Queues: 10_000, Groups: 1000},
+		"prefix": {Queues: 100_000, Groups: 1000, Prefixes: []PrefixLimit{{Prefix: "g", Queues: 10_000}}},
+	} {
+		l := newLimited(t, limits)
+		flying := 0
+		l.unapplied = func() int { return flying }
+		reset := func(from, n int) *entry.Request {
+			return l.act(offset.Act{ID: offset.ActID{byte(from / 100), byte(n)}, Reset: &offset.Reset{Targets: numbered("g", from, n)}})
+		}
+		l.apply(reset(0, 9_900))
+		for i := range 20 {
+			if err := l.admit(reset(100*i, 1000)); err != nil {
+				t.Fatalf("%s: keys that are there: %v", name, err)
+			}
+			flying++
+		}
+		if err := l.admit(reset(9_900, 100)); err != nil {
+			t.Errorf("%s: the last hundred: %v", name, err)
+		}
+	}
+}

@@ -139,6 +139,7 @@ func (r *replica) wire(notify chan bool) {
 	r.lead.raft, r.lead.duty, r.lead.barrier = r.raft, r.duty, r.watch.saw
 	r.proposer = newProposer(r.config, r.cluster, r.machine, r.counts)
 	r.proposer.watch, r.proposer.leads, r.proposer.course = r.watch, r.lead.leads, r.course
+	r.proposer.quota.term = r.lead.readyTerm
 	r.proposer.apply = func(data []byte) raft.ApplyFuture { return r.raft.Apply(data, 0) }
 	r.here = newRounds(r.config.Limits.Reads, limit, r.counts, r.confirmHere)
 	r.there = newRounds(r.config.Limits.Reads, limit, r.counts, r.confirmThere)

@@ -58,20 +58,19 @@ func (l *log) LastIndex() (uint64, error) {
 	return last, nil
 }
 
-// bury hides all that the log has, once a snapshot has been installed beyond its
+// bury hides all that the log has, which is first to last, once a snapshot has been installed beyond its
 // end. What is there may never have been committed: the snapshot tells nothing of
 // it, and raft, as a leader, would send it to a member that lacks it. It goes with
 // what is compacted next.
-func (l *log) bury() {
-	first, last := l.ledger.bounds()
+func (l *log) bury(first, last uint64) {
 	l.buried.Store(max(l.buried.Load(), last))
 	l.tail.forget(first, last)
 }
 
 // buryBefore does so if the log ends before a snapshot's index.
 func (l *log) buryBefore(index uint64) {
-	if _, last := l.ledger.bounds(); last < index {
-		l.bury()
+	if first, last := l.ledger.bounds(); last < index {
+		l.bury(first, last)
 	}
 }
 
@@ -137,7 +136,7 @@ func (l *log) closeGap(entries []*raft.Log) error {
 	if last == 0 || len(entries) == 0 || entries[0].Index <= last+1 {
 		return nil
 	}
-	l.bury()
+	l.bury(first, last)
 	if l.segment == 0 {
 		return nil
 	}

@@ -197,7 +197,7 @@ final class Arrival {
         for (KeyProgress k : absent) {
             Takeover.absent(k, board);
         }
-        unread(absent, id, since);
+        unread(absent, id);
         absent.forEach(this::leave);
         board.update(v -> v.read(id, claim, seen.index()));
         Meta caughtUp = walk.over(seen.index(), (k, s) -> Takeover.follow(k, s, board));
@@ -208,7 +208,7 @@ final class Arrival {
      * What the file alone has is read now: by the index that was followed to, and by no later one, one sees whether
      * it has been removed since.
      */
-    private void unread(List<KeyProgress> absent, String id, long since) throws TidemarkException {
+    private void unread(List<KeyProgress> absent, String id) throws TidemarkException {
         List<KeyProgress> keys = absent.stream().filter(KeyProgress::isUnread).collect(Collectors.toList());
         for (int from = 0; from < keys.size(); from += BATCH) {
             List<KeyProgress> some = keys.subList(from, Math.min(keys.size(), from + BATCH));
@@ -220,7 +220,7 @@ final class Arrival {
                 throw Contact.foreign(a.meta(), id);
             }
             for (int i = 0; i < some.size(); i++) {
-                Takeover.adopt(some.get(i), a.states().get(i), since, board);
+                Takeover.follow(some.get(i), a.states().get(i), board);
             }
         }
     }
