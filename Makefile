@@ -85,7 +85,7 @@ traced: build ## show an fdatasync on a quorum before sampled acknowledgements (
 	@$(cluster) cluster-test/traced.sh
 
 .PHONY: failover
-failover: build ## kill the leader twenty times under load, and measure the gaps
+failover: build ## kill the leader twenty times under load (BY=transfer: have it hand over), and measure the gaps
 	@$(cluster) cluster-test/failover.sh
 
 .PHONY: stability

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Kills the leader again and again under load, and measures how long
-# acknowledgements stop.
+# Kills the leader again and again under load, or with BY=transfer has it hand
+# over, and measures how long acknowledgements stop.
 #
-#   failover.sh [KILLS]   how often (20)
+#   failover.sh [TIMES]   how often (20)
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -10,7 +10,8 @@ root=$(dirname "$here")
 export CLUSTER_RUN=${CLUSTER_RUN:-$root/.run/failover}
 export CLUSTER_PORT=${CLUSTER_PORT:-7711}
 export CLUSTER_BIN=${CLUSTER_BIN:-$root/bin}
-kills=${1:-20}
+times=${1:-20}
+by=${BY:-kill}
 file=$root/testdata/consumerOffset.json
 acks=$CLUSTER_RUN/consumers
 
@@ -38,13 +39,26 @@ more() { # more N: wait for N further acknowledgements
 	done
 }
 
-more 2000
-for _ in $(seq "$kills"); do
+kill_leader() {
+	local leader
 	leader=$(cluster leader)
 	cluster kill "$leader"
 	more 2000
 	cluster start "$leader"
 	cluster ready 30
+}
+hand_over() {
+	date +%s%N >>"$CLUSTER_RUN/kills"
+	"$CLUSTER_BIN/tidemark" --endpoints "$endpoints" cluster transfer --execute >/dev/null
+}
+
+more 2000
+for _ in $(seq "$times"); do
+	case $by in
+	kill) kill_leader ;;
+	transfer) hand_over ;;
+	*) echo "BY is kill or transfer, not $by" >&2; exit 3 ;;
+	esac
 	more 2000
 done
 "$CLUSTER_BIN/gaps" --dir "$acks" --kills "$CLUSTER_RUN/kills"
