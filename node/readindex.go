@@ -148,7 +148,9 @@ func (r *replica) confirmHere(ctx context.Context) (uint64, error) {
 	if err != nil { // which ends this member; the next leader answers
 		return 0, offset.Errorf(offset.ErrNotReady, "this member can't read its log: %v", err)
 	}
-	command = max(command, r.machine.Index())
+	if !planted.Is(planted.ReadIndexOfLog) {
+		command = max(command, r.machine.Index())
+	}
 	if err := r.majority(ctx, term); err != nil {
 		return 0, err
 	}

@@ -61,6 +61,8 @@ type Report struct {
 	// Calls are operations that clients sent, Answered those whose answer came; what
 	// readers ask is not counted.
 	Calls, Answered int
+	// Quiet is how many faults were done while no client wrote.
+	Quiet int
 	// Leaders is how often another leader was seen than before.
 	Leaders int
 	// Checked is what the checks looked at.

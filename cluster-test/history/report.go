@@ -21,6 +21,7 @@ func (r Report) String() string {
 		n    int
 	}{
 		{"changes of leader seen", r.Leaders},
+		{"faults while nobody writes", r.Quiet},
 		{"calls", r.Calls},
 		{"calls answered", r.Answered},
 		{"answers checked against one another and the log", r.Checked.Answers},

@@ -24,6 +24,9 @@ const (
 	patience   = 1500 * time.Millisecond
 	effectTime = 15 * time.Second
 	healTime   = time.Minute
+	// quietly: of so many faults one is done while clients write nothing, so that
+	// what hides behind the next command shows.
+	quietly = 5
 )
 
 // Run runs clusters as c says, one after another. It ends at the first violation,
@@ -156,6 +159,9 @@ func (x *round) hurt(first int, second *int) error {
 			x.config.Say("the state is as large as it is: %v", err)
 		}
 	}
+	if x.r.IntN(quietly) == 0 && !x.config.Faults[first].Alone {
+		defer x.hush()()
+	}
 	at := x.rec.Now()
 	var wounds []*fault.Wound
 	var names []string
@@ -170,6 +176,14 @@ func (x *round) hurt(first int, second *int) error {
 		}
 		x.report.Faults[i].Injected++
 		wounds, names = append(wounds, w), append(names, f.Name)
+		if w.Quiet != nil { // of a fault that is done alone
+			defer x.hush()()
+			if err := w.Quiet(ctx); err != nil {
+				x.config.Say("%s (%s): %v", f.Name, w.On, err)
+				x.deck.back(i)
+				continue
+			}
+		}
 		if lasts = max(lasts, w.Lasts); w.Effect != nil {
 			if err := x.effect(ctx, i, w, len(wounds) > 1); err != nil {
 				return err
@@ -193,6 +207,13 @@ func (x *round) hurt(first int, second *int) error {
 		return fmt.Errorf("after %q: %w", names, err)
 	}
 	return nil
+}
+
+// hush has no client write until end.
+func (x *round) hush() (end func()) {
+	end = x.load.Quiet()
+	x.report.Quiet++
+	return end
 }
 
 func both(first int, second *int) []int {

@@ -101,6 +101,8 @@ func (m Mistake) String() string {
 		return "local-too-early"
 	case FollowerReadsOld:
 		return "follower-reads-old"
+	case ReadIndexOfLog:
+		return "read-index-of-log"
 	case LeaderWithoutBarrier:
 		return "leader-without-barrier"
 	case BehindElected:

@@ -124,6 +124,10 @@ const (
 	// FollowerReadsOld answers at a follower without waiting for the index that
 	// the leader named.
 	FollowerReadsOld
+	// ReadIndexOfLog names the last command that the leader's log still has as the
+	// index of a read: none, where all of them are in its snapshot (this project's
+	// own, found by reading).
+	ReadIndexOfLog
 	// LeaderWithoutBarrier serves before this leader has applied what came before
 	// its term (section 6.4 of the Raft thesis).
 	LeaderWithoutBarrier

@@ -31,6 +31,9 @@ type Wound struct {
 	On string
 	// Lasts is how long it stays before it is healed; 0: the runner draws it.
 	Lasts time.Duration
+	// Quiet is done next, while clients write nothing: they do not until the fault
+	// is healed. nil: clients work on.
+	Quiet func(ctx context.Context) error
 	// Effect waits within ctx until the effect of the fault shows and says what
 	// was seen; the error says that it was not. It is called once, before Heal.
 	Effect func(ctx context.Context) (seen string, err error)

@@ -108,6 +108,10 @@ func (c *client) send(ctx context.Context, o *record.Op) *record.Op {
 
 // ask sends a request to a node once, and records what came of it.
 func (c *client) ask(ctx context.Context, node string, o *record.Op) {
+	if o.Writes() {
+		c.load.quiet.RLock()
+		defer c.load.quiet.RUnlock()
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.load.config.Patience)
 	defer cancel()
 	if o.Writes() && c.IntN(10) == 0 {

@@ -43,6 +43,7 @@ type Load struct {
 
 	calls, answered atomic.Int64
 	values          atomic.Int64 // drawn
+	quiet           sync.RWMutex // held for reading by each request that writes
 }
 
 // Start has clients work until Stop.
@@ -67,6 +68,13 @@ func Start(a arena.Arena, rec *record.Recorder, c Config) *Load {
 func (l *Load) Stop() {
 	l.stop()
 	l.done.Wait()
+}
+
+// Quiet waits for the requests that write, and has no client send another one
+// until end, which must be called before Stop. Readers go on.
+func (l *Load) Quiet() (end func()) {
+	l.quiet.Lock()
+	return l.quiet.Unlock
 }
 
 // Calls is how many calls of clients have ended, those of readers apart.
