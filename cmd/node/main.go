@@ -15,6 +15,7 @@ import (
 )
 
 func main() {
+	slacken()
 	floor := heapFloor()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
