@@ -40,6 +40,9 @@ type entry struct {
 	fenced error
 	// ignored: a value came while it was fenced.
 	ignored bool
+	// blamed: its last commit was refused by itself, so that the next is not to
+	// go with those of others.
+	blamed bool
 }
 
 // update takes a value of the application's.

@@ -59,6 +59,8 @@ type fakeCluster struct {
 	old    *offset.Meta
 	// script decides what befalls a call; nil: nothing.
 	script func(n *fakeNode, kind string, nth int) (fault, error)
+	// bars is bar's.
+	bars func(offset.Key) error
 }
 
 // fakeNode serves the API of one node.
@@ -177,6 +179,30 @@ func (c *fakeCluster) play(script func(n *fakeNode, kind string, nth int) (fault
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.script = script
+}
+
+// bar refuses each request of commits in which there is a key with an error.
+func (c *fakeCluster) bar(why func(offset.Key) error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bars = why
+}
+
+func (c *fakeCluster) barred(q *offset.Commits) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.bars == nil {
+		return nil
+	}
+	for _, t := range q.Topics {
+		for _, x := range t.Queues {
+			k := offset.Key{Group: t.Group, MessageQueue: offset.MessageQueue{Topic: t.Topic, Broker: t.Broker, QueueID: x.QueueID}}
+			if err := c.bars(k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // came notes a call and gives what befalls it.
@@ -395,6 +421,9 @@ func (n *fakeNode) apply(call *tidemarkv1.Call) (string, func() *tidemarkv1.Repl
 		return "commit", func() *tidemarkv1.Reply {
 			q, err := wire.FromCommitRequest(m.Commit)
 			if err != nil {
+				return bad(err)
+			}
+			if err := n.c.barred(q); err != nil {
 				return bad(err)
 			}
 			v := n.c.state.commit(q)

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/tidemark-mq/tidemark/internal/planted"
@@ -21,6 +22,8 @@ type run struct {
 	said      []item
 	told      []Fence
 	failed    []QueueError
+	// halved counts the requests that were refused whole and sent again in halves.
+	halved int
 }
 
 // item is one queue of a run.
@@ -34,6 +37,8 @@ type item struct {
 	exists       bool
 	epoch        uint64
 	cluster      offset.ClusterID
+	// blamed: a commit of it alone was refused last.
+	blamed bool
 }
 
 // send makes a run: choose picks its queues, with the lock held. One run goes
@@ -145,7 +150,7 @@ func (r *run) plan(mq offset.MessageQueue, e *entry, st step, v int64) {
 
 // item is what a step on an entry sends.
 func (e *entry) item(mq offset.MessageQueue, st step, v int64) item {
-	return item{mq: mq, entry: e, step: st, value: v, known: e.known, exists: e.exists, epoch: e.epoch, cluster: e.cluster}
+	return item{mq: mq, entry: e, step: st, value: v, known: e.known, exists: e.exists, epoch: e.epoch, cluster: e.cluster, blamed: e.blamed}
 }
 
 func (r *run) fail(mq offset.MessageQueue, v int64, err error) {
@@ -164,30 +169,46 @@ func (r *run) took(it item) {
 // offset.MaxRequest.
 const maxRun = 256 << 10
 
+// maxHalved is how many requests of one run are sent again in halves: enough to
+// find two queues to blame among 10,000, and little enough where all are.
+const maxHalved = 32
+
 // commits sends the commits of the run: all in one request, unless they are
-// more than one may carry, or were read from different clusters.
+// more than one may carry, were read from different clusters, or were to blame
+// for a refusal before.
 func (r *run) commits(ctx context.Context) {
-	var list []item
+	for list := r.advances(); len(list) > 0; {
+		n := r.fits(list)
+		r.commit(ctx, list[:n])
+		list = list[n:]
+	}
+}
+
+// advances lists the commits of the run, those that were refused alone last. Of
+// these another begins each time, so that each is tried by itself some time.
+func (r *run) advances() (list []item) {
 	for _, it := range r.items {
 		if it.step == advance {
 			list = append(list, it)
 		}
 	}
 	slices.SortFunc(list, func(a, b item) int {
+		if a.blamed != b.blamed {
+			if b.blamed {
+				return -1
+			}
+			return 1
+		}
 		if c := slices.Compare(a.cluster[:], b.cluster[:]); c != 0 {
 			return c
 		}
 		return offset.Key{MessageQueue: a.mq}.Compare(offset.Key{MessageQueue: b.mq})
 	})
-	for len(list) > 0 {
-		if ctx.Err() != nil {
-			r.unbegun(list, ctx.Err())
-			return
-		}
-		n := r.fits(list)
-		r.commit(ctx, list[:n])
-		list = list[n:]
+	if at := slices.IndexFunc(list, func(it item) bool { return it.blamed }); at >= 0 {
+		n := at + rand.IntN(len(list)-at)
+		list = slices.Concat(list[:at], list[n:], list[at:n])
 	}
+	return list
 }
 
 // unbegun notes that the time was up before a request of these was made. It is
@@ -205,7 +226,7 @@ func (r *run) unbegun(list []item, ended error) {
 func (r *run) fits(list []item) int {
 	bytes := 0
 	for i := range list {
-		if i == offset.MaxCommits || list[i].cluster != list[0].cluster {
+		if i == offset.MaxCommits || list[i].cluster != list[0].cluster || list[i].blamed != list[0].blamed {
 			return i
 		}
 		bytes += 32
@@ -219,25 +240,55 @@ func (r *run) fits(list []item) int {
 	return len(list)
 }
 
-// commit sends one request, and takes in what its answer says of each queue.
+// commit sends a request. One that is refused whole is sent again in halves, so
+// that a queue that is denied, or too many by a limit, holds up itself alone.
 func (r *run) commit(ctx context.Context, list []item) {
+	if ctx.Err() != nil {
+		r.unbegun(list, ctx.Err())
+		return
+	}
+	err := r.request(ctx, list)
+	if err == nil {
+		return
+	}
+	if n := len(list) / 2; n > 0 && r.halved < maxHalved && ctx.Err() == nil && divisible(err) {
+		r.halved++
+		r.commit(ctx, list[:n])
+		r.commit(ctx, list[n:])
+		return
+	}
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	if len(list) == 1 && divisible(err) {
+		list[0].entry.blamed = true
+	}
+	for _, it := range list {
+		r.unanswered(it, err)
+	}
+}
+
+// divisible tells whether a request was refused for what some of it asks.
+func divisible(err error) bool { return refused(err) && !errors.Is(err, offset.ErrForeignCluster) }
+
+// request sends one request, and takes in what its answer says of each queue.
+// The error is that of all of them: none has an answer.
+func (r *run) request(ctx context.Context, list []item) error {
 	commits := make([]offset.Commit, len(list))
 	for i, it := range list {
 		commits[i] = offset.Commit{Key: r.s.key(it.mq), Offset: it.value, Epoch: it.epoch}
 	}
 	verdicts, meta, err := r.s.client.Commit(ctx, list[0].cluster, commits)
+	if verdicts == nil {
+		return err
+	}
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	if verdicts == nil {
-		for _, it := range list {
-			r.unanswered(it, err)
-		}
-		return
-	}
 	r.s.acts.hear(meta)
 	for i, it := range list {
+		it.entry.blamed = false
 		r.verdict(it, verdicts[i])
 	}
+	return nil
 }
 
 // verdict takes in the answer to one commit. If the queue was removed
