@@ -93,11 +93,11 @@ func (b *behind) end(ctx context.Context) {
 }
 
 // sendBehind makes a run of sending for a queue that its caller does not wait for.
-func (s *RemoteStore) sendBehind(mq offset.MessageQueue, choose func(*run)) error {
+func (s *RemoteStore) sendBehind(mq offset.MessageQueue, next int64) error {
 	err := s.behind.run(mq, func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, s.set.timeout)
 		defer cancel()
-		s.report("an offset that was sent one way is not persisted", s.send(ctx, nil, choose))
+		s.report("an offset that was sent one way is not persisted", s.sendExactly(ctx, mq, next))
 	})
 	if err != nil {
 		return &Error{Op: "persist", Subject: s.key(mq).String(), Leader: s.client.Leader(), Err: err}

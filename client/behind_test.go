@@ -1,8 +1,11 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,6 +60,35 @@ func TestOneWayIsBoundedToldAndAwaitedByClose(t *testing.T) {
 		}
 		if err := s.UpdateConsumeOffsetToBroker(context.Background(), mq(0), 7, true); !errors.Is(err, offset.ErrClosed) {
 			t.Error(err)
+		}
+	})
+}
+
+// An offset that was sent one way is nowhere else: where its turn does not come,
+// hooks, log and metrics hear of it as of one that was sent in vain.
+func TestOneWayWhoseTurnDoesNotComeIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		var l ledger
+		var log bytes.Buffer
+		s := f.store(WithStoreHooks(l.hooks()), WithStoreMetrics(&l), WithStoreLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		read(t, s, 0, 1)
+		s.sending <- struct{}{} // a run that goes on
+		oneWay(t, s, mq(0), 100)
+		oneWay(t, s, mq(1), 101)
+		time.Sleep(s.set.timeout)
+		synctest.Wait()
+		<-s.sending
+		why := "busy: context deadline exceeded"
+		wantLines(t, &l, "failed 0 at 100: "+why, "failed 1 at 101: "+why,
+			"persist clustering billing 0 1 5s true", "persist clustering billing 0 1 5s true")
+		for _, said := range []string{"offset 100 of orders/bk/0", "offset 101 of orders/bk/1"} {
+			if strings.Count(log.String(), said) != 1 {
+				t.Errorf("the log does not name %q:\n%s", said, &log)
+			}
+		}
+		if n := s.Stats().Failed; n != 2 {
+			t.Errorf("%d runs failed", n)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,6 +50,39 @@ func TestCloseNamesItsQueuesThoughItsTurnDidNotCome(t *testing.T) {
 			t.Error(err)
 		}
 		wantAt(t, f, 0, 5)
+	})
+}
+
+// A run whose turn did not come is told and counted like any that failed.
+func TestARunWhoseTurnDidNotComeIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		var l ledger
+		s := f.store(WithStoreHooks(l.hooks()), WithStoreMetrics(&l))
+		read(t, s, 0, 1)
+		s.UpdateOffset(mq(0), 5, true)
+		s.sending <- struct{}{} // a run that goes on
+		for _, do := range []func(context.Context) error{
+			func(ctx context.Context) error { return s.Persist(ctx, mq(0)) },
+			func(ctx context.Context) error { return s.PersistAll(ctx, []offset.MessageQueue{mq(0), mq(1)}) },
+		} {
+			_ = within300(t, "a run", do)
+			wantLines(t, &l, "failed 0 at 5: busy: context deadline exceeded", "persist clustering billing 0 1 300ms true")
+		}
+		err := within300(t, "UpdateConsumeOffsetToBroker", func(ctx context.Context) error {
+			return s.UpdateConsumeOffsetToBroker(ctx, mq(1), 7, false)
+		})
+		if !slices.Equal(s.queuesOf(err), []offset.MessageQueue{mq(1)}) {
+			t.Errorf("%v", err)
+		}
+		wantLines(t, &l, "failed 1 at 7: busy: context deadline exceeded", "persist clustering billing 0 1 300ms true")
+		_ = within300(t, "Persist of what has not changed", func(ctx context.Context) error { return s.Persist(ctx, mq(1)) })
+		wantLines(t, &l)
+		if n := s.Stats().Failed; n != 3 {
+			t.Errorf("%d runs failed", n)
+		}
+		<-s.sending
+		persist(t, s, 0)
 	})
 }
 

@@ -25,7 +25,7 @@ func (s *RemoteStore) PersistAll(ctx context.Context, mqs []offset.MessageQueue)
 		return err
 	}
 	ours := among(mqs)
-	return s.send(ctx, ours, func(r *run) {
+	return s.send(ctx, s.unsaid(ours), func(r *run) {
 		for mq, e := range s.table {
 			if ours(mq) {
 				r.add(mq, e)
@@ -56,7 +56,7 @@ func (s *RemoteStore) Persist(ctx context.Context, mq offset.MessageQueue) error
 	if err := s.open("persist"); err != nil {
 		return err
 	}
-	return s.send(ctx, among([]offset.MessageQueue{mq}), func(r *run) {
+	return s.send(ctx, s.unsaid(among([]offset.MessageQueue{mq})), func(r *run) {
 		if e := s.table[mq]; e != nil {
 			r.add(mq, e)
 		}
@@ -79,11 +79,16 @@ func (s *RemoteStore) UpdateConsumeOffsetToBroker(ctx context.Context, mq offset
 	if next < 0 {
 		return &Error{Op: "persist", Subject: s.key(mq).String(), Err: offset.Errorf(offset.ErrInvalid, "offset %d is negative", next)}
 	}
-	choose := func(r *run) { r.exactly(mq, next) }
 	if oneway {
-		return s.sendBehind(mq, choose)
+		return s.sendBehind(mq, next)
 	}
-	return s.send(ctx, nil, choose)
+	return s.sendExactly(ctx, mq, next)
+}
+
+// sendExactly makes a run for this very offset of a queue.
+func (s *RemoteStore) sendExactly(ctx context.Context, mq offset.MessageQueue, next int64) error {
+	missed := func(r *run, why error) { r.missed(mq, next, why) }
+	return s.send(ctx, missed, func(r *run) { r.exactly(mq, next) })
 }
 
 // all chooses every queue for a run.
@@ -99,7 +104,7 @@ func (s *RemoteStore) tick(ctx context.Context) {
 	s.mu.Lock()
 	since := s.acts.answers
 	s.mu.Unlock()
-	s.report("offsets are not persisted", s.send(ctx, anyQueue, s.all))
+	s.report("offsets are not persisted", s.send(ctx, s.unsaid(anyQueue), s.all))
 	s.report("it is not known whether acts were missed", s.watch(ctx, since))
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/tidemark-mq/tidemark/internal/planted"
 	"github.com/tidemark-mq/tidemark/offset"
@@ -43,14 +44,14 @@ type item struct {
 
 // send makes a run: choose picks its queues, with the lock held. One run goes
 // at a time. The error is a *PersistError; where ctx ended before this run's
-// turn came, it names the queues of ours that are not persisted, or is an
-// *Error if there are none.
-func (s *RemoteStore) send(ctx context.Context, ours func(offset.MessageQueue) bool, choose func(*run)) error {
+// turn came, it names what missed picks as not persisted for that reason, with
+// the lock held, or is an *Error if that is nothing.
+func (s *RemoteStore) send(ctx context.Context, missed func(r *run, why error), choose func(*run)) error {
 	began := s.set.began()
-	if err := s.turn(ctx); err != nil {
-		return s.late(ours, err)
-	}
 	r := &run{s: s, queues: make(map[offset.MessageQueue]struct{})}
+	if err := s.turn(ctx); err != nil {
+		return s.late(r, began, missed, err)
+	}
 	f := &flight{queues: r.queues, done: make(chan struct{})}
 	s.mu.Lock()
 	choose(r)
@@ -70,20 +71,29 @@ func (s *RemoteStore) send(ctx context.Context, ours func(offset.MessageQueue) b
 	return err
 }
 
-// late makes the error of a run whose turn did not come.
-func (s *RemoteStore) late(ours func(offset.MessageQueue) bool, err error) error {
-	var list []QueueError
+// late ends a run whose turn did not come: who is told of others is told of it.
+func (s *RemoteStore) late(r *run, began time.Time, missed func(*run, error), why error) error {
 	s.mu.Lock()
-	for mq, e := range s.table {
-		if ours != nil && ours(mq) && e.unsaid() {
-			list = append(list, QueueError{mq, e.value, e.unsure(e.value, err)})
+	missed(r, why)
+	s.counts.count(0, len(r.failed))
+	s.mu.Unlock()
+	err := persistError(r.failed)
+	if err == nil {
+		return &Error{Op: "persist", Subject: quoted(s.group), Leader: s.client.Leader(), Err: why}
+	}
+	s.ran(r, began, err)
+	return err
+}
+
+// unsaid picks, of the chosen queues, those whose value is not persisted.
+func (s *RemoteStore) unsaid(ours func(offset.MessageQueue) bool) func(*run, error) {
+	return func(r *run, why error) {
+		for mq, e := range s.table {
+			if ours(mq) && e.unsaid() {
+				r.fail(mq, e.value, e.unsure(e.value, why))
+			}
 		}
 	}
-	s.mu.Unlock()
-	if list == nil {
-		return &Error{Op: "persist", Subject: quoted(s.group), Leader: s.client.Leader(), Err: err}
-	}
-	return persistError(list)
 }
 
 // turn waits for sending to be free. That it is free counts for more than that
@@ -132,6 +142,14 @@ func (r *run) exactly(mq offset.MessageQueue, next int64) {
 	default:
 		r.plan(mq, e, advance, next)
 	}
+}
+
+// missed notes that this very offset was not sent.
+func (r *run) missed(mq offset.MessageQueue, next int64, why error) {
+	if e := r.s.table[mq]; e != nil {
+		why = e.unsure(next, why)
+	}
+	r.fail(mq, next, why)
 }
 
 // drop takes a queue off the memory, and says so if its value was not persisted.
