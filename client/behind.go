@@ -44,8 +44,9 @@ func (b *behind) of(mq offset.MessageQueue) <-chan struct{} {
 }
 
 // run does something for a queue in a goroutine, after what that queue has
-// under way. The error wraps offset.ErrBusy: there is too much.
-func (b *behind) run(mq offset.MessageQueue, do func(ctx context.Context)) error {
+// under way; do says that it is over, before anybody is told who may then wait
+// for the queue. The error wraps offset.ErrBusy: there is too much.
+func (b *behind) run(mq offset.MessageQueue, do func(ctx context.Context, over func())) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.ended {
@@ -61,15 +62,22 @@ func (b *behind) run(mq offset.MessageQueue, do func(ctx context.Context)) error
 		if before != nil {
 			<-before
 		}
-		do(b.life)
+		do(b.life, func() { b.over(mq, done) })
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if b.n--; b.last[mq] == done {
-			delete(b.last, mq)
-		}
-		close(done)
+		b.n--
 	})
 	return nil
+}
+
+// over lets those go on that wait for one thing that a queue had under way.
+func (b *behind) over(mq offset.MessageQueue, done chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.last[mq] == done {
+		delete(b.last, mq)
+	}
+	close(done)
 }
 
 // end lets what is under way come to its end, or cuts it short once ctx has
@@ -94,10 +102,12 @@ func (b *behind) end(ctx context.Context) {
 
 // sendBehind makes a run of sending for a queue that its caller does not wait for.
 func (s *RemoteStore) sendBehind(mq offset.MessageQueue, next int64) error {
-	err := s.behind.run(mq, func(ctx context.Context) {
+	err := s.behind.run(mq, func(ctx context.Context, over func()) {
 		ctx, cancel := context.WithTimeout(ctx, s.set.timeout)
 		defer cancel()
-		s.report("an offset that was sent one way is not persisted", s.sendExactly(ctx, mq, next))
+		w := s.exactly(mq, next)
+		w.over = over
+		s.report("an offset that was sent one way is not persisted", s.send(ctx, w))
 	})
 	if err != nil {
 		return &Error{Op: "persist", Subject: s.key(mq).String(), Leader: s.client.Leader(), Err: err}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -89,6 +90,128 @@ func TestOneWayWhoseTurnDoesNotComeIsTold(t *testing.T) {
 		}
 		if n := s.Stats().Failed; n != 2 {
 			t.Errorf("%d runs failed", n)
+		}
+	})
+}
+
+// slowFirst makes the next commit take a second.
+func slowFirst(f *fakeCluster) {
+	var once sync.Once
+	f.play(func(_ *fakeNode, kind string, _ int) (fault, error) {
+		if kind == "commit" {
+			once.Do(func() { time.Sleep(time.Second) })
+		}
+		return none, nil
+	})
+}
+
+// What was sent one way before a lowering does not undo it, though the lowering
+// was acknowledged.
+func TestALoweringComesAfterWhatWasSentOneWay(t *testing.T) {
+	for what, lower := range map[string]func(s *RemoteStore, ctx context.Context) error{
+		"UpdateConsumeOffsetToBroker": func(s *RemoteStore, ctx context.Context) error {
+			return s.UpdateConsumeOffsetToBroker(ctx, mq(0), 50, false)
+		},
+		"Persist": func(s *RemoteStore, ctx context.Context) error {
+			s.UpdateOffset(mq(0), 50, false)
+			return s.Persist(ctx, mq(0))
+		},
+		"PersistAll": func(s *RemoteStore, ctx context.Context) error {
+			s.UpdateOffset(mq(0), 50, false)
+			return s.PersistAll(ctx, []offset.MessageQueue{mq(0)})
+		},
+		"the loop": func(s *RemoteStore, ctx context.Context) error {
+			s.UpdateOffset(mq(0), 50, false)
+			s.tick(ctx)
+			return nil
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFakeCluster(t, "a:1")
+			s := f.store()
+			read(t, s, 0)
+			s.UpdateOffset(mq(0), 90, true)
+			persist(t, s, 0)
+			slowFirst(f)
+			oneWay(t, s, mq(0), 95)
+			synctest.Wait()
+			oneWay(t, s, mq(0), 100)
+			synctest.Wait()
+			if err := lower(s, within(t, 10*time.Second)); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+			time.Sleep(3 * time.Second)
+			wantAt(t, f, 0, 50)
+		})
+	}
+}
+
+// A run that has waited already leaves a lowering that came then to the next one.
+func TestALoweringDoesNotOvertakeWhatWasSentOneWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		s := f.store()
+		read(t, s, 0)
+		s.UpdateOffset(mq(0), 90, true)
+		persist(t, s, 0)
+		s.sending <- struct{}{} // a run that goes on
+		s.UpdateOffset(mq(0), 91, true)
+		ctx := within(t, time.Minute)
+		first := background(func() error { return s.Persist(ctx, mq(0)) })
+		synctest.Wait()
+		oneWay(t, s, mq(0), 100)
+		synctest.Wait()
+		s.UpdateOffset(mq(0), 50, false)
+		<-s.sending
+		if err := <-first; !errors.Is(err, offset.ErrBusy) || len(s.queuesOf(err)) != 1 {
+			t.Errorf("%v", err)
+		}
+		synctest.Wait()
+		wantAt(t, f, 0, 100)
+		persist(t, s, 0)
+		wantAt(t, f, 0, 50)
+	})
+}
+
+// Who waits for what was sent one way does so within its context.
+func TestTheWaitForWhatWasSentOneWayIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		s := f.store()
+		f.state.reset(key(0), 90)
+		read(t, s, 0, 1)
+		f.play(func(*fakeNode, string, int) (fault, error) { return lose, nil })
+		oneWay(t, s, mq(0), 95)
+		s.UpdateOffset(mq(0), 50, false)
+		for what, do := range map[string]func(context.Context) error{
+			"Persist": func(ctx context.Context) error { return s.Persist(ctx, mq(0)) },
+			"UpdateConsumeOffsetToBroker": func(ctx context.Context) error {
+				return s.UpdateConsumeOffsetToBroker(ctx, mq(0), 50, false)
+			},
+		} {
+			if err := within300(t, what, do); len(s.queuesOf(err)) != 1 {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	})
+}
+
+// An OnFenced in the goroutine of what was sent one way may read that queue.
+func TestAFenceOfWhatWasSentOneWayMayReadTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		var s *RemoteStore
+		got := make(chan error, 1)
+		s = f.store(WithOnFenced(func(x Fence) {
+			s.RemoveOffset(x.Queue)
+			_, err := s.ReadOffset(within(t, time.Second), x.Queue, ReadFromStore)
+			got <- err
+		}))
+		read(t, s, 0)
+		f.state.reset(key(0), 4)
+		oneWay(t, s, mq(0), 7)
+		if err := <-got; err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -39,7 +39,12 @@ func (r *run) lowered() (list []item) {
 		if r.s.table[it.mq] != it.entry {
 			continue
 		}
-		if st, v := it.entry.next(); st == move {
+		st, v := it.entry.next()
+		switch {
+		case st != move, r.exact == advance: // what the memory says is another run's
+		case r.early(it.mq, it.entry):
+			r.fail(it.mq, v, errEarly)
+		default:
 			list = append(list, it.entry.item(it.mq, move, v))
 		}
 	}

@@ -25,7 +25,7 @@ func (s *RemoteStore) PersistAll(ctx context.Context, mqs []offset.MessageQueue)
 		return err
 	}
 	ours := among(mqs)
-	return s.send(ctx, s.unsaid(ours), func(r *run) {
+	return s.send(ctx, s.changed(ours, func(r *run) {
 		for mq, e := range s.table {
 			if ours(mq) {
 				r.add(mq, e)
@@ -33,7 +33,7 @@ func (s *RemoteStore) PersistAll(ctx context.Context, mqs []offset.MessageQueue)
 				r.drop(mq, e)
 			}
 		}
-	})
+	}))
 }
 
 // among chooses the queues of a list.
@@ -56,17 +56,19 @@ func (s *RemoteStore) Persist(ctx context.Context, mq offset.MessageQueue) error
 	if err := s.open("persist"); err != nil {
 		return err
 	}
-	return s.send(ctx, s.unsaid(among([]offset.MessageQueue{mq})), func(r *run) {
+	return s.send(ctx, s.changed(among([]offset.MessageQueue{mq}), func(r *run) {
 		if e := s.table[mq]; e != nil {
 			r.add(mq, e)
 		}
-	})
+	}))
 }
 
 // UpdateConsumeOffsetToBroker persists this very offset. A higher one than the
 // store is known to have leaves the memory alone; a lower one is a deliberate
 // lowering and becomes the memory's value, too. The queue must have been read
-// (offset.ErrNotRead). The error is that of PersistAll.
+// (offset.ErrNotRead). What was sent one way of the queue before comes to its end
+// first, also before a lowering that Persist or PersistAll sends. The error is
+// that of PersistAll.
 //
 // With oneway it returns at once: what becomes of the offset within the persist
 // timeout is told by the hooks and the log, a read of the queue from the store
@@ -82,13 +84,9 @@ func (s *RemoteStore) UpdateConsumeOffsetToBroker(ctx context.Context, mq offset
 	if oneway {
 		return s.sendBehind(mq, next)
 	}
-	return s.sendExactly(ctx, mq, next)
-}
-
-// sendExactly makes a run for this very offset of a queue.
-func (s *RemoteStore) sendExactly(ctx context.Context, mq offset.MessageQueue, next int64) error {
-	missed := func(r *run, why error) { r.missed(mq, next, why) }
-	return s.send(ctx, missed, func(r *run) { r.exactly(mq, next) })
+	w := s.exactly(mq, next)
+	w.await(s.behind.of(mq))
+	return s.send(ctx, w)
 }
 
 // all chooses every queue for a run.
@@ -104,7 +102,7 @@ func (s *RemoteStore) tick(ctx context.Context) {
 	s.mu.Lock()
 	since := s.acts.answers
 	s.mu.Unlock()
-	s.report("offsets are not persisted", s.send(ctx, s.unsaid(anyQueue), s.all))
+	s.report("offsets are not persisted", s.send(ctx, s.changed(anyQueue, s.all)))
 	s.report("it is not known whether acts were missed", s.watch(ctx, since))
 }
 

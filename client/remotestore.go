@@ -161,7 +161,7 @@ func (s *RemoteStore) Close(ctx context.Context) error {
 	s.shut()
 	s.loop.end(ctx)
 	s.behind.end(ctx)
-	return s.send(ctx, s.unsaid(anyQueue), s.all)
+	return s.send(ctx, s.changed(anyQueue, s.all))
 }
 
 // Stats tells how the store is.

@@ -25,6 +25,8 @@ type run struct {
 	failed    []QueueError
 	// halved counts the requests that were refused whole and sent again in halves.
 	halved int
+	// exact is what it says of one very offset; nothing if it is for what changed.
+	exact step
 }
 
 // item is one queue of a run.
@@ -42,19 +44,18 @@ type item struct {
 	blamed bool
 }
 
-// send makes a run: choose picks its queues, with the lock held. One run goes
-// at a time. The error is a *PersistError; where ctx ended before this run's
-// turn came, it names what missed picks as not persisted for that reason, with
-// the lock held, or is an *Error if that is nothing.
-func (s *RemoteStore) send(ctx context.Context, missed func(r *run, why error), choose func(*run)) error {
+// send makes a run. One goes at a time. The error is a *PersistError; where ctx
+// ended before this run's turn came, it names what the wish says is missed, or
+// is an *Error if that is nothing.
+func (s *RemoteStore) send(ctx context.Context, w wish) error {
 	began := s.set.began()
 	r := &run{s: s, queues: make(map[offset.MessageQueue]struct{})}
-	if err := s.turn(ctx); err != nil {
-		return s.late(r, began, missed, err)
+	if err := s.turn(ctx, w.after...); err != nil {
+		return s.late(r, began, w, err)
 	}
 	f := &flight{queues: r.queues, done: make(chan struct{})}
 	s.mu.Lock()
-	choose(r)
+	w.choose(r)
 	s.flight = f
 	s.mu.Unlock()
 	r.commits(ctx)
@@ -65,6 +66,7 @@ func (s *RemoteStore) send(ctx context.Context, missed func(r *run, why error), 
 	s.mu.Unlock()
 	close(f.done)
 	<-s.sending
+	w.ended()
 	err := persistError(r.failed)
 	s.ran(r, began, err)
 	s.tell(r.told)
@@ -72,11 +74,12 @@ func (s *RemoteStore) send(ctx context.Context, missed func(r *run, why error), 
 }
 
 // late ends a run whose turn did not come: who is told of others is told of it.
-func (s *RemoteStore) late(r *run, began time.Time, missed func(*run, error), why error) error {
+func (s *RemoteStore) late(r *run, began time.Time, w wish, why error) error {
 	s.mu.Lock()
-	missed(r, why)
+	w.missed(r, why)
 	s.counts.count(0, len(r.failed))
 	s.mu.Unlock()
+	w.ended()
 	err := persistError(r.failed)
 	if err == nil {
 		return &Error{Op: "persist", Subject: quoted(s.group), Leader: s.client.Leader(), Err: why}
@@ -85,20 +88,17 @@ func (s *RemoteStore) late(r *run, began time.Time, missed func(*run, error), wh
 	return err
 }
 
-// unsaid picks, of the chosen queues, those whose value is not persisted.
-func (s *RemoteStore) unsaid(ours func(offset.MessageQueue) bool) func(*run, error) {
-	return func(r *run, why error) {
-		for mq, e := range s.table {
-			if ours(mq) && e.unsaid() {
-				r.fail(mq, e.value, e.unsure(e.value, why))
-			}
+// turn waits for what comes before, and for sending to be free. That it is free
+// counts for more than that ctx has ended: so a run that is too late still tells
+// of its queues.
+func (s *RemoteStore) turn(ctx context.Context, after ...<-chan struct{}) error {
+	for _, ch := range after {
+		select {
+		case <-ch:
+		case <-ctx.Done():
+			return only(offset.ErrBusy, nil, ctx.Err())
 		}
 	}
-}
-
-// turn waits for sending to be free. That it is free counts for more than that
-// ctx has ended: so a run that is too late still tells of its queues.
-func (s *RemoteStore) turn(ctx context.Context) error {
 	select {
 	case s.sending <- struct{}{}:
 		return nil
@@ -121,6 +121,8 @@ func (r *run) add(mq offset.MessageQueue, e *entry) {
 		}
 	case e.has && !e.read:
 		r.fail(mq, e.value, offset.ErrNotRead)
+	case r.early(mq, e):
+		r.fail(mq, e.value, errEarly)
 	default:
 		if st, v := e.next(); st != nothing {
 			r.plan(mq, e, st, v)
@@ -138,18 +140,12 @@ func (r *run) exactly(mq offset.MessageQueue, next int64) {
 		r.fail(mq, next, e.fenced)
 	case e.exists && next < e.known || e.isMaybe && next < e.maybe:
 		e.value, e.has, e.lowered = next, true, true
+		r.exact = move
 		r.add(mq, e)
 	default:
+		r.exact = advance
 		r.plan(mq, e, advance, next)
 	}
-}
-
-// missed notes that this very offset was not sent.
-func (r *run) missed(mq offset.MessageQueue, next int64, why error) {
-	if e := r.s.table[mq]; e != nil {
-		why = e.unsure(next, why)
-	}
-	r.fail(mq, next, why)
 }
 
 // drop takes a queue off the memory, and says so if its value was not persisted.
