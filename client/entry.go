@@ -28,7 +28,8 @@ type entry struct {
 	// settled is the value acknowledged, or read, last, if isSettled.
 	settled   int64
 	isSettled bool
-	// maybe is the highest value whose commit has an unknown outcome, if isMaybe.
+	// maybe is the highest value whose commit has an unknown outcome, if isMaybe;
+	// it is above value where another offset than that was to be persisted.
 	maybe   int64
 	isMaybe bool
 	// lowered: the application moved the value down, and that was not said to the store yet.
@@ -94,28 +95,47 @@ const (
 
 // next gives what is to be sent, and the value. A Set is sent only with
 // nothing else of the key's under way: a commit whose outcome is unknown is
-// sent again before.
+// sent again before, with the highest value.
 func (e *entry) next() (step, int64) {
-	if !e.has || !e.read || e.fenced != nil {
+	if !e.read || e.fenced != nil {
 		return nothing, 0
 	}
 	down := e.lowered && (e.exists && e.value < e.known || e.isMaybe && e.value < e.maybe)
-	switch {
-	case down && e.isMaybe:
-		return advance, e.maybe
-	case down:
+	if down && !e.isMaybe {
 		return move, e.value
 	}
-	e.lowered = false // a value that is not below the store's is said by a commit
-	if e.isMaybe || !e.isSettled || e.value != e.settled {
+	if !down {
+		e.lowered = false // a value that is not below the store's is said by a commit
+	}
+	switch {
+	case e.isMaybe:
+		return advance, e.highest()
+	case e.has && (!e.isSettled || e.value != e.settled):
 		return advance, e.value
 	}
 	return nothing, 0
 }
 
-// unsaid tells whether the memory has a value that the store is not known to have taken.
+// unsaid tells whether there is a value that the store is not known to have taken.
 func (e *entry) unsaid() bool {
-	return e.ignored || e.has && (!e.isSettled || e.value != e.settled || e.isMaybe)
+	return e.ignored || e.isMaybe || e.has && (!e.isSettled || e.value != e.settled)
+}
+
+// highest gives the higher of the value and the doubt.
+func (e *entry) highest() int64 {
+	if e.isMaybe && (!e.has || e.maybe > e.value) {
+		return e.maybe
+	}
+	return e.value
+}
+
+// due is the value to name where an entry is not persisted: the doubt, if that
+// is above the value and the application has not lowered it since.
+func (e *entry) due() int64 {
+	if e.lowered {
+		return e.value
+	}
+	return e.highest()
 }
 
 // advanced notes that a commit of sent was acknowledged, and what is there now.

@@ -50,6 +50,28 @@ func TestWhatAnEntryHasToSay(t *testing.T) {
 			e.doubt(20)
 			e.update(15, false)
 		}, advance, 20},
+		{"another offset in doubt, above the value", func(e *entry) {
+			e.take(stored(10, 5), testCluster)
+			e.update(11, true)
+			e.doubt(20)
+		}, advance, 20},
+		{"that doubt cleared", func(e *entry) {
+			e.take(stored(10, 5), testCluster)
+			e.doubt(20)
+			e.advanced(20, stored(20, 5))
+		}, advance, 10},
+		{"another offset in doubt, without a value", func(e *entry) { e.take(offset.KeyState{}, testCluster); e.doubt(20) }, advance, 20},
+		{"that doubt cleared, without a value", func(e *entry) {
+			e.take(offset.KeyState{}, testCluster)
+			e.doubt(20)
+			e.advanced(20, stored(20, 5))
+		}, nothing, 0},
+		{"another offset in doubt, then lowered", func(e *entry) {
+			e.take(stored(10, 5), testCluster)
+			e.doubt(20)
+			e.update(5, false)
+			e.advanced(20, stored(20, 5))
+		}, move, 5},
 		{"doubt cleared, then the lowering", func(e *entry) {
 			e.take(stored(10, 5), testCluster)
 			e.update(20, true)
@@ -192,6 +214,9 @@ func (w *world) check(before int64, taken int) {
 
 func (w *world) send() {
 	st, v := w.e.next()
+	if w.e.read && w.e.fenced == nil && w.rng.IntN(5) == 0 { // another offset than the value
+		st, v = advance, max(w.e.highest(), w.e.known)+w.rng.Int64N(5)
+	}
 	if st == nothing {
 		return
 	}
@@ -266,6 +291,9 @@ func (w *world) settle() error {
 	}
 	if st, _ := w.e.next(); st != nothing {
 		return fmt.Errorf("the entry never has nothing to say: %+v", *w.e)
+	}
+	if w.e.isMaybe {
+		return fmt.Errorf("the entry stays in doubt: %+v", *w.e)
 	}
 	if at := w.f.at(key(0)); w.e.has && at < w.e.value {
 		return fmt.Errorf("the key is at %d, the application at %d", at, w.e.value)

@@ -32,6 +32,69 @@ func TestUnknownCommitStaysAndIsSentAgain(t *testing.T) {
 	})
 }
 
+// TestAnotherOffsetInDoubtIsSentAgain: what UpdateConsumeOffsetToBroker has sent
+// is not in memory, which may be below it, or have no value at all.
+func TestAnotherOffsetInDoubtIsSentAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		s := f.store()
+		read(t, s, 0, 1)
+		s.UpdateOffset(mq(0), 90, true)
+		persist(t, s, 0)
+		f.play(func(*fakeNode, string, int) (fault, error) { return lose, nil })
+		for id := range int32(2) {
+			if err := s.UpdateConsumeOffsetToBroker(within(t, time.Second), mq(id), 100, false); !errors.Is(err, offset.ErrOutcomeUnknown) {
+				t.Fatal(err)
+			}
+		}
+		if n := s.Stats().Unpersisted; n != 2 {
+			t.Errorf("%d queues are in doubt", n)
+		}
+		err := s.PersistAll(within(t, time.Second), []offset.MessageQueue{mq(0), mq(1)})
+		p := (*PersistError)(nil)
+		if !errors.As(err, &p) || len(p.Queues) != 2 || p.Queues[0].Offset != 100 || p.Queues[1].Offset != 100 {
+			t.Errorf("%+v", p)
+		}
+		f.play(nil)
+		for range 2 {
+			if err := s.PersistAll(within(t, time.Second), []offset.MessageQueue{mq(0), mq(1)}); err != nil {
+				t.Fatal(err)
+			}
+			wantAt(t, f, 0, 100)
+			wantAt(t, f, 1, 100)
+		}
+		if st := s.Stats(); st.Unpersisted != 0 {
+			t.Errorf("%+v", st)
+		}
+		n := f.count("commit")
+		persist(t, s, 0)
+		if f.count("commit") != n {
+			t.Error("what is known to be there was sent again")
+		}
+		if m := s.CloneOffsetTable(""); len(m) != 1 || m[mq(0)] != 90 {
+			t.Errorf("memory %v; want it left alone", m)
+		}
+	})
+}
+
+// A queue without a value that leaves the memory with an offset in doubt is told.
+func TestAnotherOffsetInDoubtIsNotDroppedInSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		var l ledger
+		s := f.store(WithStoreHooks(l.hooks()))
+		read(t, s, 0, 1, 2)
+		f.play(func(*fakeNode, string, int) (fault, error) { return lose, nil })
+		for id := range int32(2) {
+			_ = s.UpdateConsumeOffsetToBroker(within(t, time.Second), mq(id), 100, false)
+		}
+		l.take()
+		s.RemoveOffset(mq(0))
+		_ = s.PersistAll(within(t, time.Second), []offset.MessageQueue{mq(2)})
+		wantLines(t, &l, "failed 0 at 100: dropped before it was persisted", "failed 1 at 100: dropped before it was persisted")
+	})
+}
+
 // TestAnEarlierDoubtIsSaid: a run that has not sent a value, of which an earlier
 // one is unsure, does not say that it is not done. A higher one was never sent.
 func TestAnEarlierDoubtIsSaid(t *testing.T) {

@@ -131,8 +131,8 @@ func (s *RemoteStore) RemoveOffset(mq offset.MessageQueue) {
 	delete(s.table, mq)
 	delete(s.reads, mq)
 	s.mu.Unlock()
-	if lost.has {
-		s.set.dropped(s.key(mq), lost.value)
+	if lost.unsaid() {
+		s.set.dropped(s.key(mq), lost.due())
 	}
 }
 

@@ -117,7 +117,7 @@ func (r *run) add(mq offset.MessageQueue, e *entry) {
 	switch {
 	case e.fenced != nil:
 		if e.unsaid() || r.s.set.onFenced == nil {
-			r.fail(mq, e.value, e.fenced)
+			r.fail(mq, e.due(), e.fenced)
 		}
 	case e.has && !e.read:
 		r.fail(mq, e.value, offset.ErrNotRead)
@@ -153,7 +153,7 @@ func (r *run) drop(mq offset.MessageQueue, e *entry) {
 	delete(r.s.table, mq)
 	delete(r.s.reads, mq)
 	if e.unsaid() {
-		r.fail(mq, e.value, offset.ErrDropped)
+		r.fail(mq, e.due(), offset.ErrDropped)
 	}
 }
 

@@ -40,7 +40,7 @@ func (s *RemoteStore) changed(ours func(offset.MessageQueue) bool, choose func(*
 	w.missed = func(r *run, why error) {
 		for mq, e := range s.table {
 			if ours(mq) && e.unsaid() {
-				r.fail(mq, e.value, e.unsure(e.value, why))
+				r.fail(mq, e.due(), e.unsure(e.due(), why))
 			}
 		}
 	}
