@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/tidemark-mq/tidemark/offset"
@@ -28,11 +29,21 @@ const (
 // localFiles is the folder of one consumer: offsets.json, and what it was
 // before in offsets.json.bak.
 type localFiles struct {
-	dir  string
-	disk disk
-	now  func() time.Time
+	dir string
+	// goDirs are where the file of RocketMQ's Go client may be.
+	goDirs []string
+	disk   disk
+	now    func() time.Time
 	// most is how many bytes a file may have, at most offsetfile.MaxLocalBytes.
 	most int64
+}
+
+// newLocalFiles gives the files of a consumer below a folder. RocketMQ's Go
+// client has group and client id the other way round; a file of its that was
+// put beside ours comes before that.
+func newLocalFiles(below, clientID, group string, set *storeSettings) localFiles {
+	dir, other := filepath.Join(below, clientID, group), filepath.Join(below, group, clientID)
+	return localFiles{dir, slices.Compact([]string{dir, other}), set.disk, set.clock.Now, offsetfile.MaxLocalBytes}
 }
 
 func (l *localFiles) path(name string) string { return filepath.Join(l.dir, name) }
@@ -60,8 +71,8 @@ func (f *localFile) unread() bool {
 
 // look reads one file. One that can't be read is damaged: nothing is known of
 // what is in it.
-func (l *localFiles) look(name string) *localFile {
-	f := &localFile{path: l.path(name)}
+func (l *localFiles) look(path string) *localFile {
+	f := &localFile{path: path}
 	data, err := l.disk.read(f.path, l.most)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f
@@ -83,6 +94,19 @@ func (l *localFiles) look(name string) *localFile {
 
 // pair is a file and its older copy.
 type pair struct{ main, bak *localFile }
+
+// pair reads a file and its older copy.
+func (l *localFiles) pair(path string) pair { return pair{l.look(path), l.look(path + bakSuffix)} }
+
+// goPair reads what RocketMQ's Go client has left.
+func (l *localFiles) goPair() (p pair) {
+	for _, dir := range l.goDirs {
+		if p = l.pair(filepath.Join(dir, goLocalName)); !p.absent() {
+			break
+		}
+	}
+	return p
+}
 
 // absent tells whether neither is there.
 func (p pair) absent() bool { return !p.main.there && !p.bak.there }
@@ -107,10 +131,10 @@ func (s *state) offsets() map[offset.MessageQueue]int64 {
 // state reads the folder. The error wraps offset.ErrDamaged: there are files,
 // and none of them is good; nothing was changed.
 func (l *localFiles) state() (*state, error) {
-	s := &state{ours: pair{l.look(localName), l.look(localName + bakSuffix)}}
+	s := &state{ours: l.pair(l.path(localName))}
 	p := s.ours
 	if p.absent() {
-		p = pair{l.look(goLocalName), l.look(goLocalName + bakSuffix)}
+		p = l.goPair()
 		s.note = fmt.Sprintf("the offsets come from %q, the file of RocketMQ's Go client; %q is written from now on", p.main.path, l.path(localName))
 	}
 	switch {
@@ -136,15 +160,17 @@ func (l *localFiles) newer(p pair) string {
 	if p.bak.bytes() {
 		return fmt.Sprintf("the older copy is not good and will be moved aside: %s", describeFile(p.bak))
 	}
-	theirs, err := l.disk.modified(l.path(goLocalName))
+	ours, err := l.disk.modified(p.main.path)
 	if err != nil {
 		return ""
 	}
-	ours, err := l.disk.modified(p.main.path)
-	if err != nil || !theirs.After(ours) {
-		return ""
+	for _, dir := range l.goDirs {
+		path := filepath.Join(dir, goLocalName)
+		if theirs, err := l.disk.modified(path); err == nil && theirs.After(ours) {
+			return fmt.Sprintf("%q, the file of RocketMQ's Go client, is newer than %q and is not read; to go on from it, move ours away", path, p.main.path)
+		}
 	}
-	return fmt.Sprintf("%q, the file of RocketMQ's Go client, is newer than %q and is not read; to go on from it, move ours away", l.path(goLocalName), p.main.path)
+	return ""
 }
 
 // describeFile says what is wrong with a file.
@@ -167,9 +193,16 @@ func damaged(p pair) error {
 
 // damagedFiles lists the files of any name that are there and not good.
 func (l *localFiles) damagedFiles() (list []*localFile) {
-	for _, name := range []string{localName, localName + bakSuffix, goLocalName, goLocalName + bakSuffix} {
-		if f := l.look(name); f.err != nil {
-			list = append(list, f)
+	paths := []string{l.path(localName)}
+	for _, dir := range l.goDirs {
+		paths = append(paths, filepath.Join(dir, goLocalName))
+	}
+	for _, path := range paths {
+		p := l.pair(path)
+		for _, f := range []*localFile{p.main, p.bak} {
+			if f.err != nil {
+				list = append(list, f)
+			}
 		}
 	}
 	return list

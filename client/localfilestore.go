@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/tidemark-mq/tidemark/offset"
-	"github.com/tidemark-mq/tidemark/offsetfile"
 )
 
 // LocalFileStore is the OffsetStore of a consumer in broadcasting mode, where
@@ -19,9 +18,11 @@ import (
 //	<folder>/<client id>/<group>/offsets.json
 //
 // in the form of RocketMQ's Java client, which can take the folder over, and
-// whose folder can be taken over; so can that of rocketmq-client-go
-// (offset.json). The file before is offsets.json.bak. Both are replaced as a
-// whole, so that a crash or a loss of power at any moment leaves one that is good.
+// whose folder can be taken over; so can that of rocketmq-client-go: where there
+// is no offsets.json, the store goes on from <folder>/<group>/<client id>/offset.json,
+// or from an offset.json in its own place, and leaves it as it is. The file
+// before is offsets.json.bak. Both are replaced as a whole, so that a crash or a
+// loss of power at any moment leaves one that is good.
 //
 // A file that is not good is never overwritten. If the .bak is, the store goes
 // on from it, says so, and moves the other aside when it writes; else Load
@@ -81,7 +82,7 @@ func NewLocalFileStore(clientID, group string, opts ...StoreOption) (*LocalFileS
 	}
 	s := &LocalFileStore{
 		key:        offset.Key{Group: group},
-		files:      localFiles{filepath.Join(dir, clientID, group), set.disk, set.clock.Now, offsetfile.MaxLocalBytes},
+		files:      newLocalFiles(dir, clientID, group, &set),
 		set:        set,
 		persisting: make(chan struct{}, 1),
 		table:      make(map[offset.MessageQueue]*localEntry),
@@ -146,9 +147,7 @@ func (s *LocalFileStore) moveAside(why error) error {
 			return err
 		}
 		names = append(names, to)
-	}
-	if len(names) > 0 {
-		if err := s.files.disk.syncDir(s.files.dir); err != nil {
+		if err := s.files.disk.syncDir(filepath.Dir(to)); err != nil {
 			return fmt.Errorf("syncing the folder: %w", err)
 		}
 	}

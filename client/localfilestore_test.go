@@ -188,6 +188,65 @@ func TestLocalReadsAllShapes(t *testing.T) {
 	}
 }
 
+// goPlace is where rocketmq-client-go keeps the file of the tests' consumer:
+// GROUP/CLIENT, not CLIENT/GROUP, seen from our place.
+const goPlace = "../../moss-readers/10.0.0.1@DEFAULT/offset.json"
+
+// TestLocalTakesTheGoClientsFolderOver: as that client lays it out.
+func TestLocalTakesTheGoClientsFolderOver(t *testing.T) {
+	north, south := bk("bk-north", 1), bk("bk-south", 1)
+	f := newShelf(t)
+	before := f.put("C03.go.offset.json", goPlace)
+	f.write(goPlace+".bak", nil) // that client writes it empty
+	s := f.load()
+	wantRead(t, s, north, ReadFromMemory, 250)
+	wantRead(t, s, south, ReadFromStore, 17)
+	if n := s.Stats().Fallbacks; n != 1 || !strings.Contains(f.logged(), "RocketMQ's Go client") {
+		t.Errorf("%d fall-backs, log %q", n, f.logged())
+	}
+	s.UpdateOffset(north, 251, true)
+	persistAll(t, s)
+	f.holds("offsets.json", map[offset.MessageQueue]int64{north: 251, south: 17})
+	if b, err := os.ReadFile(f.path(goPlace)); err != nil || !bytes.Equal(b, before) {
+		t.Errorf("the other client's file is %q, %v", b, err)
+	}
+	later := time.Now().Add(time.Hour)
+	if err := os.Chtimes(f.path(goPlace), later, later); err != nil {
+		t.Fatal(err)
+	}
+	wantRead(t, f.load(), north, ReadFromMemory, 251) // ours counts from now on
+	if log := f.logged(); !strings.Contains(log, "is newer than") || strings.Count(log, filepath.Clean(f.path(goPlace))) != 2 {
+		t.Errorf("logged %q", log)
+	}
+}
+
+// TestLocalGoFileInOurPlaceComesFirst: somebody has put it there.
+func TestLocalGoFileInOurPlaceComesFirst(t *testing.T) {
+	f := newShelf(t)
+	f.put("C03.go.offset.json", "offset.json")
+	f.write(goPlace, []byte(`{"offsetTable":{"{\"topic\":\"moss\",\"brokerName\":\"bk-north\",\"queueId\":1}":9}}`))
+	wantRead(t, f.load(), bk("bk-north", 1), ReadFromMemory, 250)
+}
+
+// TestLocalDamageInTheGoClientsFolder ends Load, and is moved aside where it lies
+// if so told.
+func TestLocalDamageInTheGoClientsFolder(t *testing.T) {
+	f := newShelf(t)
+	f.write(goPlace, []byte("x"))
+	if err := f.new().Load(); !errors.Is(err, offset.ErrDamaged) || !strings.Contains(err.Error(), filepath.Clean(f.path(goPlace))) {
+		t.Fatal(err)
+	}
+	s := f.load(WithDamageIgnored())
+	if n := s.Stats().Damaged; n != 1 {
+		t.Errorf("%d damaged files", n)
+	}
+	list, err := filepath.Glob(f.path(goPlace) + ".damaged-*")
+	if err != nil || len(list) != 1 {
+		t.Errorf("moved aside: %q, %v", list, err)
+	}
+	wantNoOffset(t, f.load(), bk("bk-north", 1), ReadFromStore)
+}
+
 // TestLocalBegins: nothing there is a consumer that begins; its folders are its own.
 func TestLocalBegins(t *testing.T) {
 	f := newShelf(t)
