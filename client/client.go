@@ -31,14 +31,13 @@ type Client struct {
 	http   *http.Client
 	caller connect.HTTPClient
 	unary  sync.WaitGroup
-	// commits and fetches have callers share requests; sharing counts those under way.
+	// commits and fetches have callers share requests; sharing counts those under
+	// way, and the search.
 	commits *sharing[*offset.Commits, offset.Verdict]
 	fetches *sharing[*offset.Fetch, offset.KeyState]
 	sharing sync.WaitGroup
 	// renewals counts how often another token was shown than before.
 	renewals atomic.Uint64
-	// dialing is held by the one caller that opens a connection.
-	dialing chan struct{}
 
 	mu sync.Mutex
 	// The fields below belong to mu.
@@ -46,6 +45,8 @@ type Client struct {
 	closed bool
 	// cur is the connection that calls go to; nil while there is none.
 	cur *conn.Conn
+	// searching is the search for another under way; nil if there is none.
+	searching *search
 	// shown is the authorization that the newest connection shows.
 	shown string
 	// leaving: the node at cur has said that it cannot serve, and there is
@@ -85,7 +86,6 @@ func New(seeds []string, opts ...Option) (*Client, error) {
 	c := &Client{
 		set:       settle(opts),
 		seeds:     append([]string(nil), seeds...),
-		dialing:   make(chan struct{}, 1),
 		want:      seeds[0],
 		next:      1 % len(seeds),
 		shunned:   make(map[string]time.Time),
@@ -128,8 +128,6 @@ func (c *Client) Close() error {
 	if last != nil {
 		c.disconnected(last)
 	}
-	c.dialing <- struct{}{} // whoever was dialling has ended, and closed what it opened
-	<-c.dialing
 	c.unary.Wait()
 	c.sharing.Wait()
 	c.http.CloseIdleConnections()

@@ -80,8 +80,8 @@
 //
 // # Goroutines
 //
-// A connection has two, and a request that callers share one, which Client.Close
-// waits for; a store and a PersistLoop have one, which their Close waits for, and
+// A connection has two, a search for one and a request that callers share have one
+// each, which Client.Close waits for; a store and a PersistLoop have one, which their Close waits for, and
 // one more for each offset that is sent one way (64 at most) or for what a
 // LocalFileStore has under way on its disk. OnFenced and hooks are called in the
 // goroutine that came across what they tell, so a hook must not close the Client.

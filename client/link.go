@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"time"
 
@@ -55,67 +54,82 @@ func (c *Client) usable() (cn *conn.Conn, fit fitness, err error) {
 	return cn, elsewhere, nil
 }
 
-// link gives the connection for calls, opening it if need be. One caller opens
-// at a time; while there is a connection that works, the others go on with it,
-// but not with one to a node that cannot serve: that could keep each of them
-// for a whole attempt.
+// search is a search for a connection. It goes on when those who wait for it do
+// not: opening one may take longer than a caller has, and serves the next ones.
+type search struct {
+	// What follows is set before done is closed.
+	done chan struct{}
+	cn   *conn.Conn
+	err  error
+}
+
+// link gives the connection for calls, opening it if need be. There is one search
+// at a time; while there is a connection that works, those who did not begin it
+// go on with that, but not with one to a node that cannot serve: that could keep
+// each of them for a whole attempt.
 // The error is a *conn.Error that says that nothing was sent.
 func (c *Client) link(ctx context.Context) (*conn.Conn, error) {
 	cn, fit, err := c.usable()
 	if fit == right || err != nil {
 		return cn, err
 	}
-	if fit == elsewhere {
-		select {
-		case c.dialing <- struct{}{}:
-		default:
-			return cn, nil
-		}
-	} else {
-		select {
-		case c.dialing <- struct{}{}:
-		case <-ctx.Done():
-			return nil, &conn.Error{Cause: ctx.Err()}
-		case <-c.life.Done():
-			return nil, errShut
-		}
+	s, first := c.search()
+	switch {
+	case s == nil:
+		return nil, errShut
+	case fit == elsewhere && !first:
+		return cn, nil
 	}
-	defer func() { <-c.dialing }()
-	return c.open(ctx)
+	select {
+	case <-s.done:
+		return s.cn, s.err
+	case <-ctx.Done():
+		return nil, &conn.Error{Cause: ctx.Err()}
+	case <-c.life.Done():
+		return nil, errShut
+	}
 }
 
 // linkNow is link for what many callers wait for: they go on with a connection to a
-// node that serves, while a better one is opened in a goroutine of its own.
+// node that serves, while a better one is opened.
 func (c *Client) linkNow(ctx context.Context) (*conn.Conn, error) {
 	cn, fit, err := c.usable()
 	if fit != elsewhere || err != nil {
 		return c.link(ctx)
 	}
-	select {
-	case c.dialing <- struct{}{}:
-		if !c.beginShared() {
-			<-c.dialing
-			return nil, errShut
-		}
-		go func() {
-			defer c.sharing.Done()
-			defer func() { <-c.dialing }()
-			_, _ = c.open(c.life) // what fails is noted there
-		}()
-	default:
-	}
+	c.search()
 	return cn, nil
 }
 
+// search gives the search under way; if there is none it begins one, in a
+// goroutine that Close ends and waits for. nil: the client is closed.
+func (c *Client) search() (s *search, first bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || c.searching != nil {
+		return c.searching, false
+	}
+	s = &search{done: make(chan struct{})}
+	c.searching = s
+	c.sharing.Go(func() {
+		s.cn, s.err = c.open()
+		c.mu.Lock()
+		c.searching = nil
+		c.mu.Unlock()
+		close(s.done)
+	})
+	return s, true
+}
+
 // open opens a connection to where calls should go or, failing that, to any
-// seed. It is called with dialing held.
-func (c *Client) open(ctx context.Context) (*conn.Conn, error) {
-	cn, fit, err := c.usable() // another may have opened it meanwhile
+// seed. Only a search calls it.
+func (c *Client) open() (*conn.Conn, error) {
+	cn, fit, err := c.usable() // another search may have opened it meanwhile
 	if fit == right || err != nil {
 		return cn, err
 	}
 	if cn == nil {
-		if err := c.rest(ctx); err != nil {
+		if err := c.rest(); err != nil {
 			return nil, err
 		}
 	}
@@ -124,17 +138,18 @@ func (c *Client) open(ctx context.Context) (*conn.Conn, error) {
 		if cn != nil && (addr == cn.Addr() || fit == leaving && c.failedLately(addr)) {
 			continue // that one answers, at least
 		}
-		next, err := c.dial(ctx, addr)
-		if err == nil {
+		next, err := c.dial(addr)
+		switch {
+		case err == nil:
 			return next, c.install(next)
+		case c.life.Err() != nil:
+			return nil, errShut
 		}
 		c.unreachable(addr, err)
 		if fit == elsewhere {
 			break
 		}
-		if last = err; ctx.Err() != nil {
-			return nil, &conn.Error{Cause: fmt.Errorf("%w: %w", ctx.Err(), err)}
-		}
+		last = err
 	}
 	if cn != nil { // it still works, though it is not the leader's
 		c.stay(cn)
@@ -148,11 +163,11 @@ func (c *Client) open(ctx context.Context) (*conn.Conn, error) {
 }
 
 // rest waits until the next search for a node may begin.
-func (c *Client) rest(ctx context.Context) error {
+func (c *Client) rest() error {
 	c.mu.Lock()
 	left := c.pause.Sub(c.set.clock.Now())
 	c.mu.Unlock()
-	return c.sleep(ctx, left)
+	return c.sleep(context.Background(), left) // Close ends it
 }
 
 // sleep waits for d. The error says that nothing was sent.
@@ -170,10 +185,10 @@ func (c *Client) sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func (c *Client) dial(ctx context.Context, addr string) (*conn.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.set.dialTime)
+// dial opens a connection within the time for dialling, whoever waits for it.
+func (c *Client) dial(addr string) (*conn.Conn, error) {
+	ctx, cancel := context.WithTimeout(c.life, c.set.dialTime)
 	defer cancel()
-	defer context.AfterFunc(c.life, cancel)()
 	header, err := c.set.authorization(true)
 	if err != nil {
 		return nil, &conn.Error{Cause: err}

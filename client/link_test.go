@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,6 +33,66 @@ func TestManyCallersDoNotDialMoreThanOne(t *testing.T) {
 		all.Wait()
 		if n := len(f.net.dialled()); n > 60 {
 			t.Fatalf("%d dials in 3s by 64 callers", n)
+		}
+	})
+}
+
+// slowDials dials in 60 ms: TCP, TLS and the upgrade on a way of 20 ms there and back.
+func slowDials(f *fakeCluster) func(context.Context, string) (net.Conn, error) {
+	return func(ctx context.Context, addr string) (net.Conn, error) {
+		select {
+		case <-time.After(60 * time.Millisecond):
+			return f.net.dial(ctx, addr)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// A dial that takes longer than a caller has serves the next ones, and is no
+// fault of the node's.
+func TestCallersInAHurryGetAConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1", "b:1")
+		var log bytes.Buffer
+		c := f.clientOf([]string{"a:1", "b:1"}, WithDialer(slowDials(f)), WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		for n := range 10 {
+			began := time.Now()
+			_, _, err := c.Fetch(within(t, 50*time.Millisecond), offset.ReadAt{}, key(0))
+			if late := !errors.Is(err, offset.ErrUnreachable) || time.Since(began) != 50*time.Millisecond; n == 0 && late || n > 0 && err != nil {
+				t.Errorf("call %d: %v after %s", n, err, time.Since(began))
+			}
+		}
+		if list := f.net.dialled(); !slices.Equal(list, []string{"a:1"}) || c.failedLately("a:1") || log.Len() > 0 {
+			t.Errorf("dialled %q, log %q", list, &log)
+		}
+	})
+}
+
+// Close ends a search, and what waits for it, at once.
+func TestCloseEndsADial(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		var log bytes.Buffer
+		c := f.clientOf([]string{"void:1"}, WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		ctx := within(t, time.Minute)
+		var all []<-chan error
+		for range 3 {
+			all = append(all, background(func() error { return commitOne(ctx, c, key(0), 1, 0) }))
+		}
+		synctest.Wait()
+		began := time.Now()
+		c.Close()
+		for _, ch := range all {
+			if err := <-ch; !errors.Is(err, offset.ErrClosed) || time.Since(began) != 0 {
+				t.Errorf("%v after %s", err, time.Since(began))
+			}
+		}
+		if err := commitOne(ctx, c, key(0), 1, 0); !errors.Is(err, offset.ErrClosed) {
+			t.Error(err)
+		}
+		if n := len(f.net.dialled()); n != 1 || log.Len() > 0 {
+			t.Errorf("%d dials, log %q", n, &log)
 		}
 	})
 }
