@@ -155,3 +155,32 @@ func c17Numbers(t *testing.T, c *local.Cluster, id offset.ClusterID) {
 		t.Errorf("something negative is stored: %s", page.Out)
 	}
 }
+
+// TestAQueueOverALimitHoldsUpNoOther: a topic grows by a queue in a group that may
+// not have more. Its other queues are persisted all the same.
+func TestAQueueOverALimitHoldsUpNoOther(t *testing.T) {
+	c := local.Start(t, 1, local.Env("TIDEMARK_LIMIT_PREFIX", "moss=3"))
+	ctx := ask.Within(t, ask.Patience)
+	s := store(t, c.Client(), "moss-readers")
+	var all []offset.MessageQueue
+	for id := range int32(4) {
+		all = append(all, offset.MessageQueue{Topic: "moss", Broker: "bk", QueueID: id})
+		if _, err := s.ReadOffset(ctx, all[id], client.ReadFromStore); !errors.Is(err, offset.ErrNoOffset) {
+			t.Fatal(err)
+		}
+	}
+	for n := range int64(3) {
+		for _, q := range all {
+			s.UpdateOffset(q, n, true)
+		}
+		err := s.PersistAll(ctx, all)
+		p := (*client.PersistError)(nil)
+		if !errors.As(err, &p) || len(p.Queues) != 1 || p.Queues[0].Queue != all[3] || !errors.Is(err, offset.ErrLimit) {
+			t.Fatalf("run %d: %v", n, err)
+		}
+		for id := range int32(3) {
+			c.Nodes()[0].MustRead(t, ask.Default, key("moss-readers", "moss", "bk", id), n)
+		}
+	}
+	c.Nodes()[0].MustRead(t, ask.Default, key("moss-readers", "moss", "bk", 3), -1)
+}
