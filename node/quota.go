@@ -39,6 +39,9 @@ type quota struct {
 	queues, groups, swapped uint64
 	added                   uint64
 	prefixes                []prefixCount
+	brokers                 brokerQuota
+	// placed is how many brokers of groups the request that is looked at counts for.
+	placed uint64
 }
 
 // prefixCount is the count of queues under one prefix, and what was admitted since.
@@ -98,6 +101,7 @@ func (q *quota) admit(r *entry.Request) error {
 	late := q.late()
 	q.added += adds
 	q.newest.remember(adds, late)
+	q.brokers.newest.remember(q.placed, late)
 	for i, n := range q.under {
 		p := &q.prefixes[i]
 		p.added += n
@@ -116,6 +120,7 @@ func (q *quota) renew() {
 		return
 	}
 	q.now, q.counted, q.newest = term, false, q.newest[:0]
+	q.brokers = brokerQuota{}
 	for i := range q.prefixes {
 		p := &q.prefixes[i]
 		p.counted, p.newest = false, p.newest[:0]
@@ -130,7 +135,7 @@ func (q *quota) late() int {
 	return q.unapplied()
 }
 
-// room returns how many keys a request counts for, and sets under, if it is within
+// room returns how many keys a request counts for, and sets under and placed, if it is within
 // the limits.
 func (q *quota) room(r *entry.Request) (adds uint64, err error) {
 	if adds, err = q.total(r); err != nil {
@@ -141,7 +146,8 @@ func (q *quota) room(r *entry.Request) (adds uint64, err error) {
 			return 0, err
 		}
 	}
-	return adds, nil
+	q.placed, err = q.brokers.room(r, q.machine, q.late)
+	return adds, err
 }
 
 func (q *quota) total(r *entry.Request) (adds uint64, err error) {

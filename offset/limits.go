@@ -24,6 +24,8 @@ const (
 	MaxFloors = 1024
 	// MaxClaims is how many scopes may be claimed; a further claim is ErrLimit.
 	MaxClaims = 1024
+	// MaxBrokers is how many brokers one group may have offsets on; more are ErrLimit.
+	MaxBrokers = 4096
 	// MaxMembers is how many members a cluster may have.
 	MaxMembers = 32
 )

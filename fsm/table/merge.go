@@ -2,13 +2,17 @@ package table
 
 import (
 	"math"
+	"strings"
 
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
 // merge goes through the nodes of one group in key order, whatever brokers they
 // are on.
-type merge struct{ lists []nodes }
+type merge struct {
+	// lists is a heap: what stands first in key order is at its top. None is at its end.
+	lists []nodes
+}
 
 type nodes struct {
 	p *part
@@ -20,9 +24,17 @@ type nodes struct {
 func (v *view) merge(group string, pick func(*part) (sieve, bool), topic string, after *offset.Key) merge {
 	var m merge
 	for _, p := range v.partsOf(group) {
-		if s, ok := pick(p); ok {
-			m.lists = append(m.lists, nodes{p, p.from(topic, after, s)})
+		s, ok := pick(p)
+		if !ok {
+			continue
 		}
+		c := p.from(topic, after, s)
+		if _, ok := c.item(); ok {
+			m.lists = append(m.lists, nodes{p, c})
+		}
+	}
+	for i := len(m.lists)/2 - 1; i >= 0; i-- {
+		m.sink(i)
 	}
 	return m
 }
@@ -58,31 +70,77 @@ func (p *part) from(topic string, after *offset.Key, s sieve) cursor[*node] {
 
 // next returns the next node and its part, nil at the end.
 func (m *merge) next() (p *part, n *node) {
-	at := -1
-	for i := range m.lists {
-		x, ok := m.lists[i].c.item()
-		if ok && (n == nil || x.id.topic < n.id.topic) { // the lists are in the order of their brokers
-			at, n, p = i, x, m.lists[i].p
-		}
+	if len(m.lists) == 0 {
+		return nil, nil
 	}
-	if at >= 0 {
-		m.lists[at].c.next()
+	top := &m.lists[0]
+	p = top.p
+	n, _ = top.c.item()
+	top.c.next()
+	if _, ok := top.c.item(); !ok {
+		last := len(m.lists) - 1
+		m.lists[0] = m.lists[last]
+		m.lists = m.lists[:last]
 	}
+	m.sink(0)
 	return p, n
 }
 
-// brokers names the brokers that have keys, in order.
-func (v *view) brokers() []string {
+// sink moves list i down the heap to where it belongs.
+func (m *merge) sink(i int) {
+	for {
+		least := i
+		for kid := 2*i + 1; kid <= 2*i+2 && kid < len(m.lists); kid++ {
+			if m.before(kid, least) {
+				least = kid
+			}
+		}
+		if least == i {
+			return
+		}
+		m.lists[i], m.lists[least] = m.lists[least], m.lists[i]
+		i = least
+	}
+}
+
+// before tells whether list i stands before list j in key order.
+func (m *merge) before(i, j int) bool {
+	a, b := &m.lists[i], &m.lists[j]
+	x, _ := a.c.item()
+	y, _ := b.c.item()
+	if c := strings.Compare(x.id.topic, y.id.topic); c != 0 {
+		return c < 0
+	}
+	return a.p.id.broker < b.p.id.broker
+}
+
+// brokers names the brokers that have keys, in order, at most as many as are wanted.
+func (v *view) brokers(most int) []string {
 	var out []string
 	k := place{&ident{}, 0}
-	for {
+	for len(out) < most {
 		c := v.parts.seek(byBroker, k, sieve{})
 		p, ok := c.item()
 		if !ok {
-			return out
+			break
 		}
 		out = append(out, p.id.broker)
 		k = place{&ident{broker: after(p.id.broker)}, 0}
+	}
+	return out
+}
+
+// brokersOf names the brokers on which a group has keys, in order, of one topic or,
+// if that is empty, of any.
+func (v *view) brokersOf(group, topic string) (list []string) {
+	for c := v.groups.seek(byGroup, place{&ident{group: group}, 0}, sieve{}); ; c.next() {
+		id, ok := c.item()
+		if !ok || id.group != group {
+			return list
+		}
+		if topic == "" || v.part(group, id.broker).has(topic) {
+			list = append(list, id.broker)
+		}
 	}
 }
 

@@ -42,6 +42,14 @@ func (r *ref) all(yield func(*part) bool) {
 	}
 }
 
+// last returns the part that costs least to remove, nil if there is none.
+func (r *ref) last() *part {
+	if n := len(r.rest); n > 0 {
+		return r.rest[n-1]
+	}
+	return r.first
+}
+
 // put adds a part, or puts it in the place of the one of its broker.
 func (r *ref) put(p *part) {
 	if r.first == nil || p.id.broker == r.broker {

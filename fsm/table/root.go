@@ -87,6 +87,20 @@ func (r *Root) QueuesOf(group string) (n uint64) {
 // Staged counts the offsets that the import under way has put beside the table.
 func (r *Root) Staged() uint64 { return r.staged.queues }
 
+// Brokers names the brokers that any group has offsets on, staged ones too, in no
+// order and perhaps twice, of either kind no more than most.
+func (r *Root) Brokers(most int) []string {
+	return append(r.live.brokers(most), r.staged.brokers(most)...)
+}
+
+// BrokersOf names the brokers that a group has offsets on, of one topic or, if that
+// is empty, of any, in order.
+func (r *Root) BrokersOf(group, topic string) []string { return r.live.brokersOf(group, topic) }
+
+// StagedOn names the brokers on which the import under way has staged offsets of a
+// group, in order.
+func (r *Root) StagedOn(group string) []string { return r.staged.brokersOf(group, "") }
+
 // Members are those that have announced themselves, in the order of their ids.
 // The slice must not be changed.
 func (r *Root) Members() []offset.Member { return r.members }

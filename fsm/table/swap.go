@@ -41,8 +41,7 @@ func (t *Table) replaceAll(staged *space) {
 // replaceGroup exchanges the parts of one group.
 func (t *Table) replaceGroup(staged *space, group string) {
 	if old := t.live.live[group]; old != nil {
-		for old.first != nil {
-			p := old.first
+		for p := old.last(); p != nil; p = old.last() {
 			t.stale = append(t.stale, p.nodes.all(sieve{}))
 			t.live.bury(p)
 		}

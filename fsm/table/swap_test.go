@@ -71,3 +71,24 @@ func TestReplacesLeaveNoPairsBehind(t *testing.T) {
 		t.Fatalf("%d pairs of %d topics", pairs, topics)
 	}
 }
+
+// TestASwapBuriesFromTheEnd: taken away from the beginning, each of the parts of a
+// group would move all those behind it.
+func TestASwapBuriesFromTheEnd(t *testing.T) {
+	s := newScript(t)
+	for _, b := range []string{"b", "a", "c"} {
+		s.commit(offset.Key{Group: "g", MessageQueue: offset.MessageQueue{Topic: "t", Broker: b}}, 1, 0)
+	}
+	s.begin()
+	s.replaceGroup(newSpace(s.gen), "g")
+	var order []string
+	for i := range s.stale {
+		n, ok := s.stale[i].item()
+		s.want("there was a key", ok, true)
+		order = append(order, n.id.broker)
+	}
+	s.want("the order of brokers", fmt.Sprint(order), "[c b a]")
+	s.want("parts that are left", s.live.live["g"] == nil, true)
+	s.Publish()
+	s.want("queues", s.Root().Queues(), uint64(0))
+}

@@ -1,6 +1,10 @@
 package table
 
-import "github.com/tidemark-mq/tidemark/offset"
+import (
+	"math"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
 
 // List returns one page. Of its Meta, only Cluster, Index and LastAct are set.
 // Its cost follows from the rows of the page and the brokers that a group has
@@ -43,7 +47,7 @@ func (r *Root) Walk(l *offset.List, yield func(offset.KeyedState) bool) {
 	case l.HasBroker:
 		w.sift([]string{l.Broker})
 	default:
-		w.sift(r.live.brokers())
+		w.sift(r.live.brokers(math.MaxInt))
 	}
 }
 
