@@ -45,16 +45,32 @@ func (r *replica) act(ctx context.Context, p auth.Principal, a *offset.Act) (act
 	if last := r.raft.LastIndex(); a.Base > last {
 		return acted{}, offset.Errorf(offset.ErrInvalid, "the base %d is beyond this cluster's log, which ends at %d; it is the index that a read before the act gave", a.Base, last)
 	}
-	request := entry.Request{Principal: p.Name, From: p.From, Act: a}
-	for {
+	got, err := drive(entry.Request{Principal: p.Name, From: p.From, Act: a}, func(request entry.Request) (outcome, error) {
 		got, err := r.proposer.propose(ctx, request)
-		if err != nil {
-			return acted{}, r.partly(request.Step, err)
+		if err == nil {
+			r.counts.acts.Add(1)
 		}
-		r.counts.acts.Add(1)
+		return got, err
+	})
+	if err != nil {
+		return acted{}, err
+	}
+	return acted{got.answer.Act, r.metaAt(got)}, nil
+}
+
+// drive has the entries of an act proposed one after another, and returns the last answer.
+func drive(request entry.Request, propose func(entry.Request) (outcome, error)) (outcome, error) {
+	for {
+		got, err := propose(request)
+		if err != nil {
+			return got, partly(request.Step, err)
+		}
 		result := got.answer.Act
-		if result.Done || a.Import != nil || result.Code != offset.CodeOK || result.Next <= request.Step {
-			return acted{result, r.metaAt(got)}, nil
+		switch {
+		case request.Step > 0 && result.Code == offset.CodeTooOld:
+			return got, offset.Errorf(offset.ErrOutcomeUnknown, "%d entries of the act have been applied; then other large acts took its place, and the rest will not be done; look at the keys again, and decide anew", request.Step)
+		case result.Done || request.Act.Import != nil || result.Code != offset.CodeOK || result.Next <= request.Step:
+			return got, nil
 		}
 		request.Step = result.Next
 	}
@@ -92,7 +108,7 @@ func (r *replica) admitStep(p auth.Principal, a *offset.Act) error {
 }
 
 // partly says that earlier entries of a cut request have been applied.
-func (r *replica) partly(step uint32, err error) error {
+func partly(step uint32, err error) error {
 	if step == 0 {
 		return err
 	}

@@ -72,7 +72,7 @@ func (r *replica) commitParts(ctx context.Context, whole entry.Request, list []*
 		request.Commits = part
 		got, err := r.proposer.proposePart(ctx, request, asked)
 		if err != nil {
-			return judged{}, r.partly(uint32(i), err)
+			return judged{}, partly(uint32(i), err)
 		}
 		r.counts.commits.Add(uint64(len(got.answer.Verdicts)))
 		all = judged{append(all.verdicts, got.answer.Verdicts...), r.metaAt(got)}
