@@ -20,8 +20,9 @@ const (
 	MaxNames = 100
 	// MaxActs is how many act ids, with their answers, the state remembers.
 	MaxActs = 1024
-	// MaxFloors is how many scopes keep a floor of their own.
-	MaxFloors = 1024
+	// MaxFloors is how many scopes keep a floor of their own; beyond, the oldest
+	// becomes the floor of all.
+	MaxFloors = 1 << 16
 	// MaxClaims is how many scopes may be claimed; a further claim is ErrLimit.
 	MaxClaims = 1024
 	// MaxBrokers is how many brokers one group may have offsets on; more are ErrLimit.

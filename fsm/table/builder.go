@@ -27,7 +27,7 @@ func NewBuilder(rest *Rest) *Builder {
 	}
 	t.index, t.time, t.lastAct, t.level, t.later = rest.Index, rest.Time, rest.LastAct, rest.Level, rest.Later
 	t.live.base = rest.Base
-	t.floors = &floors{all: rest.FloorOfAll, at: map[scope]uint64{}, gen: t.gen, limit: t.floors.limit}
+	t.floors = newFloors(rest.FloorOfAll, t.gen, t.floors.limit)
 	for _, f := range rest.Floors {
 		t.floors.append(f)
 	}

@@ -53,7 +53,7 @@ func (s *TopicState) fill(p *part, n *node) {
 func (r *Root) Rest() *Rest {
 	rest := &Rest{
 		Cluster: r.cluster, Index: r.index, Time: r.time, LastAct: r.lastAct, Evicted: r.evicted, Level: r.level, Later: r.later,
-		Base: r.live.base, FloorOfAll: r.floorAll, Floors: r.floors.list, Claims: r.claims.list(),
+		Base: r.live.base, FloorOfAll: r.floorAll, Floors: r.floors.live(), Claims: r.claims.list(),
 		Acts: make([]ActRecord, len(r.acts)), Import: r.imp, Members: r.members,
 		Queues: r.live.queues, StagedQueues: r.staged.queues,
 	}

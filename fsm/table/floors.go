@@ -1,10 +1,6 @@
 package table
 
-import (
-	"maps"
-	"slices"
-	"sort"
-)
+import "maps"
 
 // floors hold, for each of the last scopes that lost keys, the index of the last
 // entry that removed or replaced keys of it: the epoch of a key that does not
@@ -13,13 +9,22 @@ type floors struct {
 	// all is the floor of every key: of a replace of all, or what the forgotten
 	// scopes had.
 	all uint64
-	// list is in the order in which the floors moved, so by index.
-	list []Floor
-	at   map[scope]uint64
-	sum  sum
-	gen  uint64
+	// list is in the order in which the floors moved, so by index. What at does not
+	// have so has moved again since, or is forgotten. Its last is never such a one.
+	// Copies share it: each only cuts its front, and writes behind shared.
+	list   []Floor
+	shared int
+	at     map[scope]moved
+	sum    sum
+	gen    uint64
 	// limit is Bounds.Floors.
 	limit int
+}
+
+// moved is when a floor moved: its index, and its order within that.
+type moved struct {
+	index uint64
+	order uint32
 }
 
 // scope is a group or a topic.
@@ -28,12 +33,16 @@ type scope struct {
 	name  string
 }
 
+func newFloors(all, gen uint64, limit int) *floors {
+	return &floors{all: all, at: map[scope]moved{}, gen: gen, limit: limit}
+}
+
 // of returns the floor of a key.
 func (f *floors) of(group, topic string) uint64 {
 	if len(f.at) == 0 {
 		return f.all
 	}
-	return max(f.all, f.at[scope{false, group}], f.at[scope{true, topic}])
+	return max(f.all, f.at[scope{false, group}].index, f.at[scope{true, topic}].index)
 }
 
 // own returns f, or a copy to be changed.
@@ -41,17 +50,18 @@ func (f *floors) own(gen uint64) *floors {
 	if f.gen == gen {
 		return f
 	}
-	return &floors{f.all, slices.Clone(f.list), maps.Clone(f.at), f.sum, gen, f.limit}
+	return &floors{f.all, f.list, len(f.list), maps.Clone(f.at), f.sum, gen, f.limit}
 }
 
 // move raises the floor of a scope to index; the oldest scope makes room.
 func (f *floors) move(sc scope, index uint64) {
 	if was, ok := f.at[sc]; ok {
-		f.remove(sc, was)
-	} else if len(f.list) >= f.limit {
-		oldest := f.list[0]
-		f.all = max(f.all, oldest.Index)
-		f.remove(scope{oldest.Topic, oldest.Name}, oldest.Index)
+		f.remove(Floor{sc.topic, sc.name, was.index, was.order})
+	} else if len(f.at) >= f.limit {
+		f.forget()
+	}
+	if len(f.list) >= 2*f.limit {
+		f.list, f.shared = f.live(), 0
 	}
 	f.append(Floor{sc.topic, sc.name, index, f.order(index)})
 }
@@ -66,21 +76,51 @@ func (f *floors) order(index uint64) uint32 {
 
 func (f *floors) append(x Floor) {
 	f.list = append(f.list, x)
-	f.at[scope{x.Topic, x.Name}] = x.Index
+	f.at[scope{x.Topic, x.Name}] = moved{x.Index, x.Order}
 	f.sum = add(f.sum, x.hash())
 }
 
-func (f *floors) remove(sc scope, index uint64) {
-	i := sort.Search(len(f.list), func(i int) bool { return f.list[i].Index >= index })
-	for f.list[i].Topic != sc.topic || f.list[i].Name != sc.name {
-		i++
+// remove takes a floor away. At the end of the list it goes from there too, and
+// what stands before it then has not moved since, or in an entry before.
+func (f *floors) remove(x Floor) {
+	f.sum = sub(f.sum, x.hash())
+	delete(f.at, scope{x.Topic, x.Name})
+	if n := len(f.list); n > f.shared && f.list[n-1] == x {
+		f.list = f.list[:n-1]
 	}
-	f.sum = sub(f.sum, f.list[i].hash())
-	f.list = slices.Delete(f.list, i, i+1)
-	delete(f.at, sc)
+}
+
+// forget takes the oldest floor away, and raises that of all to it.
+func (f *floors) forget() {
+	for {
+		x := f.list[0]
+		f.list, f.shared = f.list[1:], max(f.shared-1, 0)
+		if f.has(&x) {
+			f.all = max(f.all, x.Index)
+			f.remove(x)
+			return
+		}
+	}
+}
+
+// has tells whether a floor of the list is that of its scope.
+func (f *floors) has(x *Floor) bool {
+	at, ok := f.at[scope{x.Topic, x.Name}]
+	return ok && at == moved{x.Index, x.Order}
+}
+
+// live lists the floors in the order in which they moved.
+func (f *floors) live() []Floor {
+	list := make([]Floor, 0, len(f.at))
+	for i := range f.list {
+		if f.has(&f.list[i]) {
+			list = append(list, f.list[i])
+		}
+	}
+	return list
 }
 
 // moveAll raises the floor of every key.
 func (f *floors) moveAll(index uint64) {
-	f.all, f.list, f.at, f.sum = index, nil, map[scope]uint64{}, sum{}
+	*f = *newFloors(index, f.gen, f.limit)
 }

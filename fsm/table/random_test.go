@@ -19,8 +19,8 @@ func checkAgainst(t *testing.T, r *Root, p *plain) {
 			r.Index(), r.Time(), r.LastAct(), r.Queues(), p.Index, p.Time, p.LastAct, len(p.Keys))
 	}
 	same := func(f Floor, want rule.Floor) bool { return rule.Floor(f) == want }
-	if r.evicted != p.Evicted || r.floorAll != p.FloorAll || !slices.EqualFunc(r.floors.list, p.Floors, same) {
-		t.Fatalf("floors %d %v, evicted %d; want %d %v, %d", r.floorAll, r.floors.list, r.evicted, p.FloorAll, p.Floors, p.Evicted)
+	if r.evicted != p.Evicted || r.floorAll != p.FloorAll || !slices.EqualFunc(r.floors.live(), p.Floors, same) {
+		t.Fatalf("floors %d %v, evicted %d; want %d %v, %d", r.floorAll, r.floors.live(), r.evicted, p.FloorAll, p.Floors, p.Evicted)
 	}
 	want := p.rows(func(offset.KeyedState) bool { return true })
 	var got []offset.KeyedState

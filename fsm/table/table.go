@@ -64,7 +64,7 @@ type Bounds struct {
 func NewBounded(cluster offset.ClusterID, b Bounds) *Table {
 	t := &Table{cluster: cluster, level: 1, gen: 1, step: b.Step, claims: newClaims()}
 	t.live = newSpace(t.gen)
-	t.floors = &floors{at: map[scope]uint64{}, limit: b.Floors}
+	t.floors = newFloors(0, 0, b.Floors)
 	t.acts = window{byID: map[offset.ActID]*ActRecord{}, limit: b.Acts}
 	t.Publish()
 	return t
