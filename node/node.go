@@ -247,10 +247,12 @@ func (n *Node) accept() {
 	}
 }
 
-// rest is all that a member under quarantine does: it says why it does nothing.
+// rest is all that a member under quarantine does: it says why it does nothing, and
+// marks its folder, if that could not be done before.
 func (n *Node) rest(ctx context.Context, q *quarantine) error {
 	n.quarantine.Store(q)
 	n.config.Logger.Error("under quarantine", "reason", q)
+	n.mark(ctx, q)
 	<-ctx.Done()
 	return nil
 }

@@ -1,12 +1,14 @@
 package node
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/tidemark-mq/tidemark/node/store"
 	"github.com/tidemark-mq/tidemark/offset"
@@ -21,7 +23,15 @@ type quarantine struct {
 	Checkpoint uint64 `json:"checkpoint"`
 	Own        string `json:"own_digest"`
 	Majority   string `json:"majority_digest"`
+	// unwritten: the folder is not marked yet, and a start would run raft again.
+	unwritten bool
 }
+
+// The times between two tries to write a mark, doubled from one to the next.
+const (
+	markPause     = time.Second
+	markMostPause = time.Minute
+)
 
 // Error says what is wrong and the way out.
 func (q *quarantine) Error() string {
@@ -33,9 +43,23 @@ func (q *quarantine) Error() string {
 func (r *replica) giveUp(index uint64, own, majority offset.Digest) {
 	q := &quarantine{Checkpoint: index, Own: own.String(), Majority: majority.String()}
 	if err := writeQuarantine(r.config.Dir, q); err != nil {
-		r.config.Logger.Error("the mark of the quarantine could not be written", "error", err)
+		r.config.Logger.Error("the mark of the quarantine could not be written; it is tried again", "error", err)
+		q.unwritten = true
 	}
 	r.fail(q)
+}
+
+// mark writes the mark until that succeeds, once more when ctx ends.
+func (n *Node) mark(ctx context.Context, q *quarantine) {
+	for wait := markPause; q.unwritten && ctx.Err() == nil; wait = min(2*wait, markMostPause) {
+		pause(ctx, wait)
+		if err := writeQuarantine(n.config.Dir, q); err != nil {
+			n.config.Logger.Error("the mark of the quarantine could not be written; without it a start runs this member again", "error", err)
+			continue
+		}
+		q.unwritten = false
+		n.config.Logger.Info("the mark of the quarantine is written")
+	}
 }
 
 func writeQuarantine(dir string, q *quarantine) error {
