@@ -23,6 +23,7 @@ func (r *replica) guard(ctx context.Context) {
 	tick := time.NewTicker(guardTick)
 	defer tick.Stop()
 	hanging, apply := 0, int64(0)
+	var gone absence
 	for {
 		select {
 		case <-ctx.Done():
@@ -45,7 +46,7 @@ func (r *replica) guard(ctx context.Context) {
 			r.fail(&Stopped{ExitFailed, offset.Errorf(offset.ErrClosed, "raft has shut down by itself; its log says why")})
 			return
 		}
-		if r.wasRemoved(ctx) {
+		if r.wasRemoved(ctx, &gone) {
 			r.fail(&Stopped{ExitRemoved, offset.Errorf(offset.ErrClosed, "this member, %s, has been removed from the cluster; to bring it back, start it with an empty data folder and add it", r.id)})
 			return
 		}
@@ -53,9 +54,11 @@ func (r *replica) guard(ctx context.Context) {
 }
 
 // wasRemoved asks the members, once this one has not heard of a leader for
-// long: nobody tells a removed member so. Only who leads is believed.
-func (r *replica) wasRemoved(ctx context.Context) bool {
+// long: nobody tells a removed member so. Only who leads is believed, and only
+// once the removal is committed.
+func (r *replica) wasRemoved(ctx context.Context, gone *absence) bool {
 	if r.lead.leads() || time.Since(r.raft.LastContact()) < 5*r.config.Timers.Election || time.Since(r.began) < 5*r.config.Timers.Election {
+		*gone = absence{}
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
@@ -65,14 +68,43 @@ func (r *replica) wasRemoved(ctx context.Context) bool {
 			continue
 		}
 		status, err := r.peer.To(string(s.ID), string(s.Address)).Status(ctx, auth.Principal{})
-		if err == nil && status.State == "leader" && len(status.Members) > 0 && !lists(status, r.id) {
+		if err == nil && gone.confirmed(&status, r.id) {
 			return true
 		}
 	}
 	return false
 }
 
-func lists(s offset.Status, id string) bool {
+// absence is what a member has heard of its removal: who leads without it. A leader
+// names its newest configuration, which may not be committed, and may come to
+// nothing. Its log only grows while it leads; so once a second look has told where
+// that ends, all that the first one told is committed when that index is. Any build
+// tells these.
+type absence struct {
+	leader string
+	term   uint64
+	// upTo is the end of the leader's log; 0 before the second look.
+	upTo uint64
+}
+
+// confirmed takes what one member says, and reports whether this one was removed.
+func (a *absence) confirmed(s *offset.Status, id string) bool {
+	switch {
+	case s.State != "leader" || len(s.Members) == 0:
+		return false
+	case lists(s, id):
+		*a = absence{}
+		return false
+	case s.NodeID != a.leader || s.Term != a.term:
+		*a = absence{leader: s.NodeID, term: s.Term}
+		return false
+	case a.upTo == 0:
+		a.upTo = s.LastIndex
+	}
+	return s.CommitIndex >= a.upTo
+}
+
+func lists(s *offset.Status, id string) bool {
 	for _, m := range s.Members {
 		if m.ID == id {
 			return true
