@@ -164,7 +164,7 @@ func (q *quota) total(r *entry.Request) (adds uint64, err error) {
 	if stages(r, root) {
 		return n, q.staged(n)
 	}
-	queues, groups := additions(r, root, "")
+	queues, groups := additions(r, root, "", q.limits.Queues-min(q.limits.Queues, q.queues))
 	switch {
 	case queues == 0:
 		return 0, nil
@@ -235,7 +235,7 @@ func (q *quota) prefix(p *prefixCount, r *entry.Request) (adds uint64, err error
 	if p.fits(n) {
 		return n, nil
 	}
-	fresh, _ := additions(r, root, p.Prefix)
+	fresh, _ := additions(r, root, p.Prefix, p.Queues-min(p.Queues, p.queues))
 	switch {
 	case fresh == 0:
 		return 0, nil
@@ -308,8 +308,9 @@ func namedUnder(r *entry.Request, prefix string, machine *machine) (n uint64) {
 }
 
 // additions counts the keys under a prefix, and the groups, that a request
-// would add to root.
-func additions(r *entry.Request, root *table.Root, prefix string) (keys, groups uint64) {
+// would add to root. A clone, which may look at many, is looked at until it is
+// known to bring more than there is room for.
+func additions(r *entry.Request, root *table.Root, prefix string, room uint64) (keys, groups uint64) {
 	seen := map[string]bool{}
 	look := func(k offset.Key) {
 		if !strings.HasPrefix(k.Group, prefix) || root.Get(k).Exists {
@@ -337,7 +338,7 @@ func additions(r *entry.Request, root *table.Root, prefix string) (keys, groups 
 			look(t.Key)
 		}
 		if c := r.Act.Clone; c != nil && r.Step == 0 && strings.HasPrefix(c.To, prefix) {
-			keys += root.QueuesOf(c.From)
+			keys += root.CloneAdds(c, room)
 			if root.QueuesOf(c.To) == 0 {
 				groups++
 			}

@@ -309,3 +309,27 @@ func TestQuotaLeavesRoomForNewKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestQuotaOfANarrowClone: near a limit it counts for what it creates, not for all
+// that the group has which it copies from.
+func TestQuotaOfANarrowClone(t *testing.T) {
+	l := newLimited(t, Limits{Queues: 100, Groups: 1000, Prefixes: []PrefixLimit{{Prefix: "h", Queues: 30}}})
+	small := numbered("g", 0, 20)
+	for i := range small {
+		small[i].Key.Topic, small[i].Key.Broker = "small", fmt.Sprint("b", i%2)
+	}
+	l.apply(l.act(offset.Act{ID: offset.ActID{1}, Reset: &offset.Reset{Targets: append(numbered("g", 0, 50), small...)}}))
+	clone := func(id byte, c offset.Clone) *entry.Request {
+		return l.act(offset.Act{ID: offset.ActID{id}, Clone: &c})
+	}
+	l.wants("70 of 70", clone(2, offset.Clone{From: "g", To: "h"}), offset.ErrLimit)
+	l.wants("one topic", clone(3, offset.Clone{From: "g", To: "h", Topic: "small"}), nil)
+	l.wants("the same again", clone(4, offset.Clone{From: "g", To: "h", Topic: "small"}), nil)
+	l.wants("one broker of it, as many as a prefix has room for", clone(5, offset.Clone{From: "g", To: "h2", HasBroker: true, Broker: "b1"}), nil)
+	l.wants("one more", clone(6, offset.Clone{From: "g", To: "i", HasBroker: true, Broker: "b1"}), offset.ErrLimit)
+	l.wants("onto itself", clone(7, offset.Clone{From: "g", To: "g"}), nil)
+	if got := l.machine.Root().Queues(); got != 100 {
+		t.Errorf("%d queues, want 100", got)
+	}
+	l.wants("under the prefix", clone(8, offset.Clone{From: "g", To: "h3", Topic: "small"}), offset.ErrLimit)
+}

@@ -1,6 +1,10 @@
 package table
 
-import "github.com/tidemark-mq/tidemark/offset"
+import (
+	"math"
+
+	"github.com/tidemark-mq/tidemark/offset"
+)
 
 // clone copies what one group has over another, part by part in the order of
 // the brokers; what else the other has stays.
@@ -62,4 +66,57 @@ func (w *work) cloneNode(to string, n *node, after int32) int32 {
 		w.move(&k, q.offset, false)
 	}
 	return k.QueueID
+}
+
+// CloneAdds counts the keys that a clone would create, or tells some number above
+// most once there are more. Near ones cost some 20 ns each.
+func (r *Root) CloneAdds(c *offset.Clone, most uint64) (n uint64) {
+	for _, b := range r.live.brokersOf(c.From, c.Topic) {
+		if c.HasBroker && b != c.Broker {
+			continue
+		}
+		to := r.live.part(c.To, b)
+		for at := r.live.part(c.From, b).from(c.Topic, nil, sieve{}); n <= most; at.next() {
+			x, ok := at.item()
+			if !ok || c.Topic != "" && x.id.topic != c.Topic {
+				break
+			}
+			n += x.missing(to)
+		}
+	}
+	return n
+}
+
+// missing counts the queues of a node that a part, nil for none, does not have.
+func (n *node) missing(to *part) (count uint64) {
+	if to == nil {
+		return uint64(len(n.queues))
+	}
+	var in *node // what would hold ids below end
+	for i, end := 0, int64(math.MinInt64); i < len(n.queues); i++ {
+		id := n.queues[i].id()
+		if int64(id) >= end {
+			in, end = to.around(n.id.topic, id)
+		}
+		if in == nil {
+			count++
+		} else if _, ok := in.search(id); !ok {
+			count++
+		}
+	}
+	return count
+}
+
+// around returns the node that would hold a queue, nil if there is none, and the
+// first id behind it that it would not hold.
+func (p *part) around(topic string, id int32) (*node, int64) {
+	below, above := p.nodes.around(byRun, place{&ident{topic: topic}, id})
+	end := int64(math.MaxInt64)
+	if above != nil && above.id.topic == topic {
+		end = int64(above.first)
+	}
+	if below != nil && below.id.topic != topic {
+		below = nil
+	}
+	return below, end
 }
