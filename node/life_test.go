@@ -184,3 +184,25 @@ func TestACleanStopIsQuiet(t *testing.T) {
 		}
 	}
 }
+
+// TestAListingEndsWithItsCaller, also where no row has been found yet.
+func TestAListingEndsWithItsCaller(t *testing.T) {
+	c := incluster.Start(t, 1)
+	m := c.Members[0]
+	groups := &offset.Commits{Cluster: m.Status().Meta.Cluster}
+	for i := range 2000 {
+		groups.Topics = append(groups.Topics, offset.TopicCommits{Group: fmt.Sprintf("g%04d", i), Topic: "t", Queues: []offset.QueueCommit{{Offset: 1}}})
+	}
+	if _, _, err := m.Node().Commit(within(t, incluster.Patience), incluster.Operator, groups); err != nil {
+		t.Fatal(err)
+	}
+	l := &offset.List{What: offset.ListKeys, At: local, Topic: "t", Pending: true}
+	if page, err := m.Node().List(within(t, incluster.Patience), incluster.Operator, l); err != nil || len(page.Keys) != 0 {
+		t.Errorf("%d rows, %v; want none", len(page.Keys), err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := m.Node().List(gone, incluster.Operator, l); !errors.Is(err, context.Canceled) {
+		t.Errorf("the listing of a caller who has gone: %v, want %v", err, context.Canceled)
+	}
+}

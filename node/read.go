@@ -50,8 +50,11 @@ func (n *Node) List(ctx context.Context, p auth.Principal, l *offset.List) (offs
 	if err != nil {
 		return offset.Page{Meta: n.meta()}, err
 	}
-	page := root.List(l)
+	page, whole := root.ListUntil(l, func() bool { return ctx.Err() != nil })
 	page.Meta = r.metaOf(root)
+	if !whole {
+		return offset.Page{Meta: page.Meta}, context.Cause(ctx)
+	}
 	return page, nil
 }
 
@@ -69,7 +72,10 @@ func (n *Node) Export(ctx context.Context, p auth.Principal, l *offset.List, yie
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		page := root.List(&all)
+		page, whole := root.ListUntil(&all, func() bool { return ctx.Err() != nil })
+		if !whole {
+			return context.Cause(ctx)
+		}
 		page.Meta = r.metaOf(root)
 		if err := yield(page); err != nil {
 			return err

@@ -8,9 +8,17 @@ import (
 
 // List returns one page. Of its Meta, only Cluster, Index and LastAct are set.
 // Its cost follows from the rows of the page and the brokers that a group has
-// keys on, never from how many other groups there are.
+// keys on, never from how many other groups there are; but of a topic, groups are
+// looked at one by one for what is newer, or pending.
 func (r *Root) List(l *offset.List) offset.Page {
-	page := offset.Page{Meta: offset.Meta{Cluster: r.cluster, Index: r.index, LastAct: r.lastAct}}
+	page, _ := r.ListUntil(l, func() bool { return false })
+	return page
+}
+
+// ListUntil is List, given up once end is true, and then false: what the page has
+// is not all that it should. end is asked once in some thousand groups.
+func (r *Root) ListUntil(l *offset.List, end func() bool) (page offset.Page, whole bool) {
+	page, whole = offset.Page{Meta: offset.Meta{Cluster: r.cluster, Index: r.index, LastAct: r.lastAct}}, true
 	limit := l.Limit
 	if limit <= 0 || limit > offset.MaxPage {
 		limit = offset.MaxPage
@@ -21,7 +29,7 @@ func (r *Root) List(l *offset.List) offset.Page {
 	case offset.ListTopics:
 		page.Names, page.More = r.topicNames(l, limit)
 	default:
-		r.Walk(l, func(ks offset.KeyedState) bool {
+		whole = r.walk(l, end, func(ks offset.KeyedState) bool {
 			if page.More = len(page.Keys) == limit; page.More {
 				return false
 			}
@@ -29,13 +37,18 @@ func (r *Root) List(l *offset.List) offset.Page {
 			return true
 		})
 	}
-	return page
+	return page, whole
 }
 
 // Walk yields every row of ListKeys from l.After on, in key order, whatever
 // l.Limit is, until yield returns false. l.What is not looked at.
 func (r *Root) Walk(l *offset.List, yield func(offset.KeyedState) bool) {
-	w := walk{r: r, l: l, yield: yield, sieve: sieve{newer: l.NewerThan, pending: l.Pending}}
+	r.walk(l, func() bool { return false }, yield)
+}
+
+// walk is Walk, given up once end is true, and then false.
+func (r *Root) walk(l *offset.List, end func() bool, yield func(offset.KeyedState) bool) bool {
+	w := walk{r: r, l: l, yield: yield, end: end, sieve: sieve{newer: l.NewerThan, pending: l.Pending}}
 	if r.live.base.Index > w.newer {
 		w.newer = 0 // everything is newer: it was brought in since
 	}
@@ -49,7 +62,11 @@ func (r *Root) Walk(l *offset.List, yield func(offset.KeyedState) bool) {
 	default:
 		w.sift(r.live.brokers(math.MaxInt))
 	}
+	return !w.ended
 }
+
+// lookGroups is how many groups a walk looks at between two looks whether it is to end.
+const lookGroups = 1024
 
 // walk is one Walk.
 type walk struct {
@@ -60,8 +77,18 @@ type walk struct {
 	// a claim newer than asked for is not in it: groups and brokers that have
 	// such a claim are looked at whole.
 	sieve
-	// stop: yield wants no more.
-	stop bool
+	// stop: yield wants no more, or end was true, which ended tells.
+	stop, ended bool
+	end         func() bool
+	groups      int // looked at
+}
+
+// on reports whether a walk goes on to another group.
+func (w *walk) on() bool {
+	if w.groups++; w.groups%lookGroups == 0 && !w.stop && w.end() {
+		w.stop, w.ended = true, true
+	}
+	return !w.stop
 }
 
 // sift goes through the groups that have keys on the brokers, those that cannot
@@ -82,7 +109,7 @@ func (w *walk) sift(brokers []string) {
 			claimed = claimed[1:]
 		}
 	}
-	for !w.stop {
+	for w.on() {
 		g, ok := least(list, brokers, claimed)
 		if !ok {
 			return
@@ -122,23 +149,40 @@ func (w *walk) sieveOf(group, broker string, base Stamp) sieve {
 	return s
 }
 
-// topic goes through the groups of a topic.
+// topic goes through the groups of a topic, those left out that have no part, of
+// those it is on, which can hold what is looked for.
 func (w *walk) topic() {
 	k := ident{topic: w.l.Topic}
 	if w.l.After != nil {
 		k.group = w.l.After.Group
 	}
 	last := (*ident)(nil)
-	for c := w.r.live.topics.seek(byTopic, place{&k, 0}, sieve{}); !w.stop; c.next() {
+	for c := w.r.live.topics.seek(byTopic, place{&k, 0}, sieve{}); w.on(); c.next() {
 		id, ok := c.item()
 		if !ok || id.topic != w.l.Topic {
 			return
 		}
-		if (last == nil || id.group != last.group) && (!w.l.HasBroker || id.broker == w.l.Broker) {
+		if (last == nil || id.group != last.group) && (!w.l.HasBroker || id.broker == w.l.Broker) && w.may(id) {
 			last = id
 			w.group(id.group)
 		}
 	}
+}
+
+// may tells whether the part of a pair can hold what is looked for.
+func (w *walk) may(id *ident) bool {
+	p, ok := w.r.live.parts.get(byBroker, place{id, 0})
+	if !ok {
+		return false
+	}
+	_, pass := w.sieveOfPart(p)
+	return pass
+}
+
+// sieveOfPart is sieveOf for a part, and whether the part passes it.
+func (w *walk) sieveOfPart(p *part) (sieve, bool) {
+	s := w.sieveOf(p.id.group, p.id.broker, p.base)
+	return s, s.pass(p.summary())
 }
 
 // group yields what is looked for of one group.
@@ -151,7 +195,8 @@ func (w *walk) group(name string) {
 		after = nil
 	}
 	m := w.r.live.merge(name, func(p *part) (sieve, bool) {
-		return w.sieveOf(name, p.id.broker, p.base), !w.l.HasBroker || p.id.broker == w.l.Broker
+		s, pass := w.sieveOfPart(p)
+		return s, pass && (!w.l.HasBroker || p.id.broker == w.l.Broker)
 	}, w.l.Topic, after)
 	for !w.stop {
 		p, n := m.next()
