@@ -37,8 +37,14 @@ type framed struct {
 	// take to arrive, 0 for ever.
 	limit    int
 	patience time.Duration
-	in       bytes.Buffer
-	out      []byte
+	// Announced is told the size of each message before memory is taken for it, and
+	// Arrived gets each before it is decoded; an error is what the receiver returns.
+	// They are set before the first message, or nil.
+	Announced func(bytes int) error
+	Arrived   func(message []byte) error
+
+	in  bytes.Buffer
+	out []byte
 
 	mu          sync.Mutex // guards the read deadline
 	interrupted bool
@@ -55,12 +61,18 @@ func (f *framed) receive(m proto.Message) error {
 	if err := f.body(n); err != nil {
 		return err
 	}
+	defer f.forget()
 	switch flags {
 	case 0:
 	case End:
 		return f.ended()
 	default:
 		return offset.Errorf(offset.ErrInvalid, "a frame of the stream has the flags %#x, which are not known", flags)
+	}
+	if f.Arrived != nil {
+		if err := f.Arrived(f.in.Bytes()); err != nil {
+			return err
+		}
 	}
 	if err := proto.Unmarshal(f.in.Bytes(), m); err != nil {
 		return offset.Errorf(offset.ErrInvalid, "a message of the stream cannot be read: %v", err)
@@ -83,8 +95,10 @@ func (f *framed) begin() (flags byte, n int, err error) {
 
 // body reads n bytes, which take memory as they arrive, not as they are announced.
 func (f *framed) body(n int) error {
-	if f.in.Cap() > buffer {
-		f.in = bytes.Buffer{}
+	if f.Announced != nil {
+		if err := f.Announced(n); err != nil {
+			return err
+		}
 	}
 	f.in.Reset()
 	if f.patience > 0 && f.r.Buffered() < n {
@@ -93,6 +107,13 @@ func (f *framed) body(n int) error {
 	}
 	_, err := io.CopyN(&f.in, f.r, int64(n))
 	return broken(err)
+}
+
+// forget keeps no more memory of a message that was read than a small one takes.
+func (f *framed) forget() {
+	if f.in.Cap() > buffer {
+		f.in = bytes.Buffer{}
+	}
 }
 
 // ended reads what the other side ended with.

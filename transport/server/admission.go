@@ -24,8 +24,17 @@ func (a *admission) take(size int64) error {
 		a.busy.Add(1)
 		return offset.Errorf(offset.ErrBusy, "%d calls are under way on this node; try again after a moment", a.maxCalls)
 	}
+	if err := a.reserve(size); err != nil {
+		a.inFlight.Add(-1)
+		return err
+	}
+	return nil
+}
+
+// reserve admits size bytes that belong to no call yet.
+func (a *admission) reserve(size int64) error {
 	if n := a.reserved.Add(size); n > a.maxBytes {
-		a.release(size)
+		a.reserved.Add(-size)
 		a.busy.Add(1)
 		return offset.Errorf(offset.ErrBusy, "the calls under way on this node take all of their %d bytes; try again after a moment", a.maxBytes)
 	}
@@ -37,15 +46,29 @@ func (a *admission) release(size int64) {
 	a.inFlight.Add(-1)
 }
 
-// What one byte of a request, one key read and one commit are reckoned to take
-// of memory: the request decoded, and an answer that repeats the keys with their
-// states. Of short names the objects weigh far more than the bytes. A row of a
-// listing is a key read, or a name.
+// refusal admits the answer to a call that was refused. The bytes of all may be
+// twice their bound for it, so that there is room where calls have taken all.
+func (a *admission) refusal() bool {
+	if a.reserved.Add(refusalMemory) > 2*a.maxBytes {
+		a.reserved.Add(-refusalMemory)
+		return false
+	}
+	return true
+}
+
+// What one byte of a request, one key read, one commit, one topic of commits and
+// one target of an act are reckoned to take of memory: the request decoded, and an
+// answer that repeats the keys with their states. Of short names the objects weigh
+// far more than the bytes. A row of a listing is a key read, or a name. A refusal
+// is an error with its text.
 const (
-	answerFactor = 8
-	readMemory   = 320
-	commitMemory = 128
-	nameMemory   = 64
+	answerFactor  = 8
+	readMemory    = 320
+	commitMemory  = 128
+	topicMemory   = 192
+	targetMemory  = 192
+	nameMemory    = 64
+	refusalMemory = 384
 )
 
 // weigh gives how many bytes of memory a call is reckoned to take.
@@ -60,6 +83,10 @@ func weigh(m any) int64 {
 		return size + rowsOf(nil, m)
 	case *tidemarkv1.ListRequest:
 		return size + pageOf(m)
+	case interface{ GetTargets() []*tidemarkv1.Target }:
+		return size + int64(len(m.GetTargets()))*targetMemory
+	case *tidemarkv1.ExpireRequest:
+		return size + int64(len(m.GetGroups()))*targetMemory
 	}
 	return size
 }
@@ -78,7 +105,7 @@ func pageOf(m *tidemarkv1.ListRequest) int64 {
 
 // rowsOf gives the memory of the keys of a request; either may be nil.
 func rowsOf(f *tidemarkv1.FetchRequest, c *tidemarkv1.CommitRequest) int64 {
-	n := len(f.GetKeys()) * readMemory
+	n := len(f.GetKeys())*readMemory + len(c.GetCommits())*topicMemory
 	for _, t := range c.GetCommits() {
 		n += len(t.GetQueueIds()) * commitMemory
 	}

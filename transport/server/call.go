@@ -42,11 +42,9 @@ func unary[Req, Res any](ctx context.Context, s *Server, m *method[Req, Res], r 
 	if s.stopping() {
 		return nil, wire.ToConnectError(errStopping)
 	}
-	size := weigh(r.Msg)
-	if err := s.admission.take(size); err != nil {
+	if err := holdOf(ctx).call(weigh(r.Msg)); err != nil { // given back once the answer is written
 		return nil, wire.ToConnectError(err)
 	}
-	defer s.admission.release(size)
 	p, err := s.principal(callerIn(ctx))
 	if err != nil { // it changed since the request began
 		return nil, wire.ToConnectError(err)

@@ -44,10 +44,61 @@ func (c codec) Unmarshal(data []byte, m any) error {
 	if len(data) == 0 {
 		return errors.New(`the body is empty; the smallest request is {}`)
 	}
+	if len(data) > freeElements && objects(data) > maxElements {
+		return errElements
+	}
 	if err := (protojson.UnmarshalOptions{RecursionLimit: 16}).Unmarshal(data, pm); err != nil {
 		return fmt.Errorf("the body is not the JSON of %s: %s", pm.ProtoReflect().Descriptor().FullName(), jsonFault(err))
 	}
 	return nil
+}
+
+// objects counts those of a JSON text: the braces that open outside of a string.
+func objects(data []byte) (n int) {
+	text := false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '"':
+			text = !text
+		case c == '\\' && text:
+			i++
+		case c == '{' && !text:
+			n++
+		}
+	}
+	return n
+}
+
+// proto3 is the protobuf of the API, with a bound on the elements of a message.
+type proto3 struct{}
+
+var _ connect.Codec = proto3{}
+
+// Name gives the name that Connect derives the content type from.
+func (proto3) Name() string { return "proto" }
+
+// Marshal encodes a message.
+func (b proto3) Marshal(m any) ([]byte, error) { return b.MarshalAppend(nil, m) }
+
+// MarshalAppend appends a message, encoded.
+func (proto3) MarshalAppend(dst []byte, m any) ([]byte, error) {
+	pm, ok := m.(proto.Message)
+	if !ok {
+		return nil, fmt.Errorf("%T is no protobuf message", m)
+	}
+	return proto.MarshalOptions{}.MarshalAppend(dst, pm)
+}
+
+// Unmarshal decodes a message.
+func (proto3) Unmarshal(data []byte, m any) error {
+	pm, ok := m.(proto.Message)
+	if !ok {
+		return fmt.Errorf("%T is no protobuf message", m)
+	}
+	if _, err := elements(data, pm); err != nil {
+		return err
+	}
+	return proto.Unmarshal(data, pm)
 }
 
 // jsonFault takes protobuf's prefix from its words; it varies its blanks

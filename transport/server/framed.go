@@ -27,7 +27,11 @@ func (s *Server) framed(w http.ResponseWriter, r *http.Request) {
 	defer context.AfterFunc(s.cutting, func() { _ = f.Close() })()
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	defer cancel(nil)
-	f.End(s.stream(ctx, upgraded{f, cancel}, s.callerOf(r), f.Interrupt, f.CutOff), farewell)
+	h := &hold{admission: &s.admission}
+	defer h.drop()
+	f.Announced = h.grow
+	f.Arrived = func(b []byte) error { return h.arrived(b, (*tidemarkv1.StreamRequest)(nil)) }
+	f.End(s.stream(ctx, upgraded{f, cancel}, s.callerOf(r), h, f.Interrupt, f.CutOff), farewell)
 }
 
 // upgraded is the conduit of such a stream. A connection that breaks ends the
@@ -40,7 +44,7 @@ type upgraded struct {
 // Receive waits for the next message.
 func (u upgraded) Receive() (*tidemarkv1.StreamRequest, error) {
 	m, err := u.Server.Receive()
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, offset.ErrInvalid) {
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, offset.ErrInvalid) && !errors.Is(err, offset.ErrBusy) {
 		u.broke(err)
 	}
 	return m, err

@@ -130,6 +130,10 @@ func (l Limits) Validate() error {
 	return nil
 }
 
+// callsPerMessage is how many calls one message of a stream may bring. A client
+// may have 1,024 under way, whatever is set here.
+func (l Limits) callsPerMessage() int { return 2 * max(l.CallsPerStream, 1024) }
+
 // most is the memory that a single call can be reckoned to take.
 func (l Limits) most() int64 { return int64(answerFactor*l.Message + offset.MaxCommits*readMemory) }
 

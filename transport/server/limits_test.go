@@ -94,9 +94,11 @@ func TestCallsWeighByTheirKeysToo(t *testing.T) {
 		keys int64
 	}{
 		{"fetch", fetch, 1000 * readMemory},
-		{"commit", commit, 1000 * commitMemory},
+		{"commit", commit, 1000*commitMemory + 2*topicMemory},
 		{"fetch on a stream", &tidemarkv1.Call{Call: &tidemarkv1.Call_Fetch{Fetch: fetch}}, 1000 * readMemory},
-		{"commit on a stream", &tidemarkv1.Call{Call: &tidemarkv1.Call_Commit{Commit: commit}}, 1000 * commitMemory},
+		{"commit on a stream", &tidemarkv1.Call{Call: &tidemarkv1.Call_Commit{Commit: commit}}, 1000*commitMemory + 2*topicMemory},
+		{"reset", &tidemarkv1.ResetRequest{Targets: make([]*tidemarkv1.Target, 7)}, 7 * targetMemory},
+		{"expire", &tidemarkv1.ExpireRequest{Groups: make([]*tidemarkv1.IdleGroup, 7)}, 7 * targetMemory},
 		{"set", &tidemarkv1.SetRequest{Key: keyOf("g", 0)}, 0},
 		{"list of names", &tidemarkv1.ListRequest{}, offset.MaxPage * nameMemory},
 		{"list of keys", &tidemarkv1.ListRequest{What: tidemarkv1.ListKind_LIST_KIND_KEYS}, offset.MaxPage * readMemory},

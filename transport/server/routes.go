@@ -24,6 +24,7 @@ const apiPrefix = "/tidemark.v1."
 func (s *Server) routes() http.Handler {
 	options := []connect.HandlerOption{
 		connect.WithReadMaxBytes(s.limits.Message),
+		connect.WithCodec(proto3{}),
 		connect.WithCodec(codec{name: "json"}),
 		connect.WithCodec(codec{name: "json; charset=utf-8"}),
 		// Nothing is decompressed, so that a small request cannot become a
@@ -82,8 +83,12 @@ func (s *Server) checked(errorsOf *connect.ErrorWriter, next http.Handler) http.
 			defer drain(r)
 			d.request(s.limits.Body, s.limits.Body+s.limits.ExportTimeout+s.limits.Stall)
 		}
+		h := &hold{admission: &s.admission}
+		defer h.drop()
 		ctx := context.WithValue(context.WithValue(r.Context(), deadlinesKey{}, d), callerKey{}, who)
-		next.ServeHTTP(w, r.WithContext(ctx))
+		r2 := r.WithContext(context.WithValue(ctx, holdKey{}, h))
+		r2.Body = metered{r.Body, h}
+		next.ServeHTTP(w, r2)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark-mq/tidemark/offset"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
+	"github.com/tidemark-mq/tidemark/transport/wire"
 )
 
 // conduit is what a stream needs of its transport. One goroutine receives and
@@ -23,7 +24,7 @@ type conduit interface {
 // Stream serves calls that travel together; see stream.
 func (o offsets) Stream(ctx context.Context, bidi *connect.BidiStream[tidemarkv1.StreamRequest, tidemarkv1.StreamResponse]) error {
 	d := deadlinesOf(ctx)
-	return toConnect(o.srv.stream(ctx, bidi, callerIn(ctx), d.interrupt, d.cutOff))
+	return toConnect(o.srv.stream(ctx, bidi, callerIn(ctx), holdOf(ctx), d.interrupt, d.cutOff))
 }
 
 // stream is one stream: the goroutine of its handler writes, one reads, and
@@ -37,8 +38,13 @@ type stream struct {
 	srv     *Server
 	conduit conduit
 	caller  *caller
-	ctx     context.Context // ends with the stream; all calls run under it
-	calls   sync.WaitGroup
+	// hold is what the message being read holds of the bounds. crowded is not nil
+	// once there was no room for a refusal, which it is. Both are the reader's.
+	hold    *hold
+	crowded error
+
+	ctx   context.Context // ends with the stream; all calls run under it
+	calls sync.WaitGroup
 
 	// wake has an element when the writer has something to look at, room when
 	// replies were sent.
@@ -58,8 +64,8 @@ type stream struct {
 	refusing, over bool
 }
 
-// reply is an answer with what its call holds of the bounds: nothing, if the
-// call was refused.
+// reply is an answer with what its call holds of the bounds: if that was refused,
+// and so not taken, the memory of the refusal.
 type reply struct {
 	message *tidemarkv1.Reply
 	taken   bool
@@ -68,13 +74,13 @@ type reply struct {
 
 // stream serves one stream to its end. interrupt ends a Receive that is under
 // way, cutOff a Send.
-func (s *Server) stream(ctx context.Context, c conduit, who *caller, interrupt, cutOff func()) error {
+func (s *Server) stream(ctx context.Context, c conduit, who *caller, h *hold, interrupt, cutOff func()) error {
 	s.counters.streams.Add(1)
 	defer s.counters.streams.Add(-1)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	st := &stream{
-		srv: s, conduit: c, caller: who, ctx: ctx,
+		srv: s, conduit: c, caller: who, hold: h, ctx: ctx,
 		wake: make(chan struct{}, 1), room: make(chan struct{}, 1),
 	}
 	stall := time.AfterFunc(s.limits.Stall, func() {
@@ -121,9 +127,12 @@ func signal(c chan struct{}) {
 
 // endOf reads what a Receive failed with: nil for the peer's regular end.
 func endOf(err error, limit int) error {
+	busy := wire.FromConnectError(err)
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil
+	case errors.Is(busy, offset.ErrBusy):
+		return busy
 	case connect.CodeOf(err) == connect.CodeResourceExhausted:
 		return offset.Errorf(offset.ErrInvalid, "a message of the stream is too large; at most %d bytes are taken, so split it", limit)
 	case connect.CodeOf(err) == connect.CodeInvalidArgument:

@@ -22,7 +22,11 @@ func (st *stream) read() {
 			st.end(endOf(err, st.srv.limits.Message))
 			return
 		}
-		st.takeAll(m.GetCalls())
+		st.hold.drop() // each call that is taken holds its own from now on
+		if err := st.takeAll(m.GetCalls()); err != nil {
+			st.end(err)
+			return
+		}
 		if !st.waitForRoom() {
 			st.end(context.Cause(st.ctx))
 			return
@@ -56,12 +60,15 @@ func (st *stream) waitForRoom() bool {
 }
 
 // takeAll takes the calls of one message. Those in a row that name the same
-// timeout, as nearly all do, have one deadline.
-func (st *stream) takeAll(list []*tidemarkv1.Call) {
+// timeout, as nearly all do, have one deadline. The error ends the stream.
+func (st *stream) takeAll(list []*tidemarkv1.Call) error {
+	if most := st.srv.limits.callsPerMessage(); len(list) > most {
+		return offset.Errorf(offset.ErrInvalid, "a message of the stream has %d calls; at most %d are taken, so split it", len(list), most)
+	}
 	p, err := st.caller.principal()
 	if err != nil {
 		st.deny(list, err)
-		return
+		return st.crowded
 	}
 	for len(list) > 0 {
 		n := 1
@@ -73,17 +80,33 @@ func (st *stream) takeAll(list []*tidemarkv1.Call) {
 		d.leave()
 		list = list[n:]
 	}
+	return st.crowded
 }
 
 // deny answers calls of somebody who is not known, or not any more, or whose
 // connection is one too many.
 func (st *stream) deny(list []*tidemarkv1.Call, err error) {
+	said := &tidemarkv1.Reply_Error{Error: wire.ToError(err)} // once for all
 	for _, call := range list {
 		if st.caller.refusal == nil {
 			st.srv.cfg.Denied(st.caller.from, callName(call), err)
 		}
-		st.put(reply{message: refusal(call.GetId(), err)})
+		st.putRefusal(&tidemarkv1.Reply{Id: call.GetId(), Reply: said}, err)
 	}
+}
+
+// putRefusal hands the writer the answer to a call that was not taken, if there is
+// room for it; else the stream ends with err. Peers that do not read would fill
+// the memory with refusals.
+func (st *stream) putRefusal(m *tidemarkv1.Reply, err error) {
+	if st.crowded != nil {
+		return
+	}
+	if !st.srv.admission.refusal() {
+		st.crowded = err
+		return
+	}
+	st.put(reply{message: m, size: refusalMemory})
 }
 
 // callName names the RPC that a call of a stream stands for.
@@ -139,7 +162,7 @@ func (st *stream) take(call *tidemarkv1.Call) (c taken, ok bool) {
 	case err == errOver:
 		return c, false
 	case err != nil:
-		st.put(reply{message: refusal(call.GetId(), err)})
+		st.putRefusal(refusal(call.GetId(), err), err)
 		return c, false
 	case first:
 		signal(st.wake) // from now on the peer gets signs of life

@@ -105,10 +105,12 @@ func (st *stream) sent(batch []reply) {
 // released gives back what replies hold of the bounds. st.mu is held.
 func (st *stream) released(list []reply) {
 	for _, r := range list {
-		if r.taken {
-			st.open--
-			st.srv.admission.release(r.size)
+		if !r.taken {
+			st.srv.admission.reserved.Add(-r.size)
+			continue
 		}
+		st.open--
+		st.srv.admission.release(r.size)
 	}
 }
 

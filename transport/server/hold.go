@@ -1,0 +1,121 @@
+package server
+
+import (
+	"context"
+	"io"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/tidemark-mq/tidemark/offset"
+	"github.com/tidemark-mq/tidemark/transport/wire"
+)
+
+const (
+	// freeBytes is how much of a message may be read before it counts against
+	// Limits.Bytes: what a connection reads at once, and nearly every message.
+	freeBytes = 64 << 10
+	// freeElements is the size up to which a message is decoded without a look at
+	// how many elements it has.
+	freeElements = 16 << 10
+	// maxElements is how many messages one message may hold: several times what a
+	// request may name, since some travel together. elementMemory is what each is
+	// reckoned to take decoded, beyond its bytes.
+	maxElements   = 4 * offset.MaxCommits
+	elementMemory = 128
+)
+
+// hold is what one request, or one stream for the message that it reads, holds of
+// the bounds. It belongs to one goroutine at a time.
+type hold struct {
+	admission *admission
+	// read is how many bytes have come, and size what is held for them, or for the call.
+	read, size int64
+	// counted: what is held is a call that was admitted.
+	counted bool
+}
+
+type holdKey struct{} // of the hold of a request
+
+func holdOf(ctx context.Context) *hold {
+	h, _ := ctx.Value(holdKey{}).(*hold)
+	return h
+}
+
+// grow holds the memory that n more bytes take once they are decoded.
+func (h *hold) grow(n int) error {
+	if h.read += int64(n); h.read <= freeBytes {
+		return nil
+	}
+	return h.more(h.read*answerFactor - h.size)
+}
+
+// more holds size bytes more. The error wraps ErrBusy.
+func (h *hold) more(size int64) error {
+	if size <= 0 {
+		return nil
+	}
+	if err := h.admission.reserve(size); err != nil {
+		return err
+	}
+	h.size += size
+	return nil
+}
+
+// call admits the call that was read, which holds size bytes from now on.
+func (h *hold) call(size int64) error {
+	h.drop()
+	if err := h.admission.take(size); err != nil {
+		return err
+	}
+	h.size, h.counted = size, true
+	return nil
+}
+
+// drop gives back what is held.
+func (h *hold) drop() {
+	if h.counted {
+		h.admission.release(h.size)
+	} else if h.size > 0 {
+		h.admission.reserved.Add(-h.size)
+	}
+	h.read, h.size, h.counted = 0, 0, false
+}
+
+// arrived looks at a message of a stream before it is decoded: it refuses one of
+// too many elements, and holds what those of a large one take.
+func (h *hold) arrived(b []byte, kind proto.Message) error {
+	n, err := elements(b, kind)
+	if err != nil || h.size == 0 {
+		return err
+	}
+	return h.more(int64(n) * elementMemory)
+}
+
+// elements counts those of an encoded message, and refuses too many; those of a
+// small one do not matter.
+func elements(b []byte, kind proto.Message) (n int, err error) {
+	if len(b) <= freeElements {
+		return 0, nil
+	}
+	if n = wire.Elements(kind, b, maxElements); n > maxElements {
+		return n, errElements
+	}
+	return n, nil
+}
+
+var errElements = offset.Errorf(offset.ErrInvalid, "a message has more than %d elements, so split it", maxElements)
+
+// metered is a body whose bytes are held as they arrive.
+type metered struct {
+	io.ReadCloser
+	hold *hold
+}
+
+// Read reads, until there is no room for what is read.
+func (m metered) Read(b []byte) (int, error) {
+	n, err := m.ReadCloser.Read(b)
+	if busy := m.hold.grow(n); busy != nil {
+		return 0, wire.ToConnectError(busy)
+	}
+	return n, err
+}

@@ -1,0 +1,265 @@
+package server
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/tidemark-mq/tidemark/offset"
+	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
+	"github.com/tidemark-mq/tidemark/transport/frames"
+	"github.com/tidemark-mq/tidemark/transport/wire"
+)
+
+// empties are n empty messages, each in the field of that number.
+func empties(field protowire.Number, n int) []byte {
+	return bytes.Repeat(protowire.AppendBytes(protowire.AppendTag(nil, field, protowire.BytesType), nil), n)
+}
+
+// upgradedTo is the connection of a stream of frames, on which a test writes its own.
+func upgradedTo(t *testing.T, w *world) net.Conn {
+	t.Helper()
+	nc, err := net.Dial("tcp", w.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { nc.Close() })
+	if err := nc.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(nc, "GET %s HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", frames.Path, frames.Protocol)
+	head := make([]byte, len("HTTP/1.1 101"))
+	if _, err := io.ReadFull(nc, head); err != nil || !strings.HasSuffix(string(head), "101") {
+		t.Fatalf("%q, %v", head, err)
+	}
+	return nc
+}
+
+// frame puts before a message what a stream has before it, flags and length.
+func frame(message []byte) []byte {
+	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
+}
+
+// TestRefusalsCountAgainstTheBytes: a peer that nobody knows, and that reads
+// nothing, does not fill the memory with refusals: its stream ends.
+func TestRefusalsCountAgainstTheBytes(t *testing.T) {
+	const bytes = 256 << 10
+	for name, who := range map[string]*caller{
+		"a wrong token":      {callers: &book{}, authorization: "Bearer guess"},
+		"nothing, and calls": {},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p, f, g := newPipe(0), newFake(), gate{make(chan struct{})}
+			f.before = g.hold("fetch")
+			s := New(Config{Service: f, Limits: Limits{Bytes: bytes, CallsPerStream: 1}})
+			done := make(chan error, 1)
+			go func() {
+				done <- s.stream(t.Context(), p, who, &hold{admission: &s.admission}, func() { close(p.readEnd) }, func() { close(p.cut) })
+			}()
+			list := make([]*tidemarkv1.Call, 2*1024)
+			for i := range list {
+				list[i] = fetchCall(uint64(i))
+			}
+			p.in <- calls(list...)
+			synctest.Wait()
+			if n := s.Stats().Bytes; n > 2*bytes || n < 2*bytes-2*refusalMemory {
+				t.Errorf("%s: %d bytes are held; want nearly %d", name, n, 2*bytes)
+			}
+			close(g.open)
+			refused := 0
+			go func() {
+				for m := range p.out {
+					for _, r := range m.Replies {
+						if r.GetError() != nil {
+							refused++
+						}
+					}
+				}
+			}()
+			err, want := <-done, offset.ErrBusy
+			if who.callers != nil {
+				want = offset.ErrDenied
+			}
+			close(p.out)
+			synctest.Wait()
+			if !errors.Is(err, want) || refused == 0 || refused > 2*bytes/refusalMemory {
+				t.Errorf("%s: %d calls were refused, and the stream ended with %v", name, refused, err)
+			}
+			if st := s.Stats(); st.Bytes != 0 || st.Calls != 0 {
+				t.Errorf("%s: after the end %+v", name, st)
+			}
+		})
+	}
+}
+
+// TestCallsOfAMessageAreBounded, and that many are taken.
+func TestCallsOfAMessageAreBounded(t *testing.T) {
+	w := start(t, Config{})
+	c := framedTo(t, w, "")
+	most := 2 * DefaultLimits().CallsPerStream
+	list := make([]*tidemarkv1.Call, most)
+	for i := range list {
+		list[i] = &tidemarkv1.Call{Id: uint64(i + 1)}
+	}
+	if got := answered(t, c, list...); len(got) != most {
+		t.Errorf("%d answers to %d calls", len(got), most)
+	}
+	if err := c.Send(calls(append(list, &tidemarkv1.Call{})...)); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := c.Recv(); !errors.Is(err, offset.ErrInvalid) || !strings.Contains(err.Error(), fmt.Sprint(most+1, " calls")) {
+		t.Errorf("a message of one call more: %d replies, %v", len(m.GetReplies()), err)
+	}
+}
+
+// TestElementsOfAMessageAreBounded, by whatever way it comes: an empty one takes
+// fifty times its bytes once it is decoded.
+func TestElementsOfAMessageAreBounded(t *testing.T) {
+	w := start(t, Config{})
+	topics := empties(3, maxElements+1) // of a commit
+	commit := protowire.AppendBytes(protowire.AppendTag(nil, 2, protowire.BytesType), topics)
+	message := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), commit)
+	nc := upgradedTo(t, w)
+	if _, err := nc.Write(frame(message)); err != nil {
+		t.Fatal(err)
+	}
+	if end, err := io.ReadAll(nc); err != nil || !strings.Contains(string(end), "40000 elements") {
+		t.Errorf("as a frame: %q, %v", end, err)
+	}
+	for kind, body := range map[string][]byte{
+		"application/proto": topics,
+		"application/json":  []byte(`{"commits": [` + strings.Repeat("{},", maxElements) + "{}]}"),
+	} {
+		status, answer := w.postAs(t, "OffsetService/Commit", kind, body, nil)
+		if text, _ := answer["message"].(string); status != http.StatusBadRequest || !strings.Contains(text, "40000 elements") {
+			t.Errorf("as %s: %d %v", kind, status, answer)
+		}
+	}
+	body := bytes.NewReader(frame(message))
+	res, err := w.h2.Post(w.url+frames.Path, "application/connect+proto", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if end, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(end), "40000 elements") {
+		t.Errorf("on Connect's stream: %q, %v", end, err)
+	}
+}
+
+// TestNamesAreNoElements: a brace within a name is text.
+func TestNamesAreNoElements(t *testing.T) {
+	for text, want := range map[string]int{
+		`{}`:                             1,
+		`{"a": [{}, {"b": {}}]}`:         4,
+		`{"a": "{{{", "b{": "\"{"}`:      1,
+		`{"a": "\\", "b": {}}`:           2,
+		`{"a": "`:                        1,
+		`{"a": "{\`:                      1,
+		strings.Repeat(`{"k":"}{"},`, 9): 9,
+	} {
+		if got := objects([]byte(text)); got != want {
+			t.Errorf("%s: %d, want %d", text, got, want)
+		}
+	}
+}
+
+// TestLargeMessagesAreHeldAsTheyArrive: what is announced in a frame, and what has
+// come of a body, counts against the bytes before it is decoded.
+func TestLargeMessagesAreHeldAsTheyArrive(t *testing.T) {
+	w := start(t, Config{})
+	const size = 1 << 19
+	nc := upgradedTo(t, w)
+	if _, err := nc.Write(frame(make([]byte, size))[:5]); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "a frame", func() bool { return w.Stats().Bytes == answerFactor*size })
+	nc.Close()
+	await(t, "its end", func() bool { return w.Stats().Bytes == 0 })
+
+	nc, err := net.Dial("tcp", w.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(nc, "POST /tidemark.v1.OffsetService/Fetch HTTP/1.1\r\nHost: x\r\nContent-Type: application/proto\r\nContent-Length: %d\r\n\r\n", 2*size)
+	if _, err := nc.Write(make([]byte, size)); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "a body", func() bool { return w.Stats().Bytes == answerFactor*size })
+	nc.Close()
+	await(t, "its end", func() bool { return w.Stats().Bytes == 0 })
+	if n := w.Stats().Calls; n != 0 {
+		t.Errorf("%d calls, and none came whole", n)
+	}
+}
+
+// TestLargeMessagesWithoutRoom are answered with busy, and not decoded.
+func TestLargeMessagesWithoutRoom(t *testing.T) {
+	w := start(t, Config{Limits: Limits{Bytes: 1 << 20}})
+	large := commitOf(strings.Repeat("g", 1<<18), 1, 1)
+	c := framedTo(t, w, "")
+	if err := c.Send(calls(commitCall(1, large))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Recv(); !errors.Is(err, offset.ErrBusy) {
+		t.Errorf("as a frame: %v", err)
+	}
+	if _, err := w.offsets().Commit(t.Context(), connect.NewRequest(large)); !errors.Is(wire.FromConnectError(err), offset.ErrBusy) {
+		t.Errorf("by itself: %v", err)
+	}
+	bidi := w.offsets().Stream(t.Context())
+	if err := bidi.Send(calls(commitCall(1, large))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bidi.Receive(); !errors.Is(wire.FromConnectError(err), offset.ErrBusy) {
+		t.Errorf("on Connect's stream: %v", err)
+	}
+	await(t, "all to be given back", func() bool { st := w.Stats(); return st.Bytes == 0 && st.Calls == 0 })
+	if n := len(w.fake.seen); n != 0 {
+		t.Errorf("%d calls reached the Service", n)
+	}
+}
+
+// TestLargeMessagesAreGivenBack once their calls were answered, while the stream goes on.
+func TestLargeMessagesAreGivenBack(t *testing.T) {
+	w := start(t, Config{Limits: Limits{Bytes: 3 << 20}})
+	large := commitOf("g", 1, 1)
+	for q := range int32(9000) {
+		large.Commits[0].QueueIds, large.Commits[0].Offsets = append(large.Commits[0].QueueIds, q), append(large.Commits[0].Offsets, 1<<60)
+	}
+	large.Commits[0].QueueIds, large.Commits[0].Offsets = large.Commits[0].QueueIds[1:], large.Commits[0].Offsets[1:]
+	free := func() bool { st := w.Stats(); return st.Bytes == 0 && st.Calls == 0 && st.Streams > 0 }
+	c, bidi := framedTo(t, w, ""), w.offsets().Stream(t.Context())
+	for range 5 {
+		got := answered(t, c, commitCall(1, large))
+		if n := len(got[1].GetCommit().GetOffsets()); n != 9000 {
+			t.Fatalf("%d offsets, %v; want 9000", n, got[1].GetError())
+		}
+		await(t, "a frame to be given back", free)
+		if err := bidi.Send(calls(commitCall(1, large))); err != nil {
+			t.Fatal(err)
+		}
+		m, err := bidi.Receive()
+		for err == nil && len(m.GetReplies()) == 0 { // a sign of life
+			m, err = bidi.Receive()
+		}
+		if err != nil || len(m.Replies[0].GetCommit().GetOffsets()) != 9000 {
+			t.Fatalf("%v, %v; want 9000 offsets", m.GetReplies(), err)
+		}
+		await(t, "a message to be given back", free)
+	}
+	if err := bidi.CloseRequest(); err != nil {
+		t.Error(err)
+	}
+	_ = bidi.CloseResponse()
+}
