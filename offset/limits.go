@@ -14,6 +14,10 @@ const (
 	// MaxRequest since some requests name each key in full, where a log entry
 	// shares names. An answer may be larger, as it repeats the keys with their states.
 	MaxMessage = 1 << 20
+	// MaxAnswer is the largest message that an answer comes in, in bytes: of
+	// MaxCommits commits with the longest names, each refused with its key, which a
+	// request names once, and of others that travel with it.
+	MaxAnswer = 16 << 20
 	// MaxPage is how many rows one page of a listing may have.
 	MaxPage = 10_000
 	// MaxNames is how many keys the answer to an act names.

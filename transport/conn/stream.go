@@ -21,13 +21,9 @@ type Stream interface {
 	Close() error
 }
 
-// maxResponse bounds one message from the server, in bytes: the largest answer
-// repeats the keys of a request with their states, and several travel together.
-const maxResponse = 8 * offset.MaxMessage
-
 // openFrames has the server give nc to a stream.
 func openFrames(ctx context.Context, nc net.Conn, addr, authorization string) (Stream, error) {
-	s, err := frames.Open(ctx, nc, addr, authorization, maxResponse)
+	s, err := frames.Open(ctx, nc, addr, authorization, offset.MaxAnswer)
 	if err != nil {
 		return nil, err
 	}

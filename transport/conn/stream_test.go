@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +20,7 @@ import (
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
 	"github.com/tidemark-mq/tidemark/transport/frames"
 	"github.com/tidemark-mq/tidemark/transport/frames/framestest"
+	"github.com/tidemark-mq/tidemark/transport/wire"
 )
 
 // mute is the AtIndex of calls that echo never answers.
@@ -156,6 +159,44 @@ func TestAServerThatEndsTheStreamSaysWhy(t *testing.T) {
 	wantError(t, err, true)
 	if !errors.Is(err, offset.ErrOutcomeUnknown) || !strings.Contains(err.Error(), "no such message") {
 		t.Fatal(err)
+	}
+}
+
+// TestTheLargestAnswerIsTaken: all commits of a request refused, each with its key,
+// and as much again of other answers as the server lets travel with it.
+func TestTheLargestAnswerIsTaken(t *testing.T) {
+	name := strings.Repeat("n", offset.MaxName)
+	topic := offset.TopicCommits{Group: name, Topic: name, Broker: name}
+	verdict := offset.Verdict{Code: offset.CodeFenced, State: offset.KeyState{
+		Exists: true, Epoch: math.MaxUint64, Claim: math.MaxUint64,
+		Position: offset.Position{Offset: math.MaxInt64, Index: math.MaxUint64, Epoch: math.MaxUint64, Time: math.MaxInt64, Pending: true},
+	}}
+	for i := range int32(offset.MaxCommits) {
+		topic.Queues = append(topic.Queues, offset.QueueCommit{QueueID: math.MaxInt32 - i, Offset: 1, Epoch: 1})
+	}
+	commits := &offset.Commits{Topics: []offset.TopicCommits{topic}}
+	largest := wire.ToCommitResponse(commits, slices.Repeat([]offset.Verdict{verdict}, offset.MaxCommits), nil)
+	_, addr := serve(t, func(_ context.Context, s *frames.Server) error {
+		m, err := s.Receive()
+		if err != nil {
+			return err
+		}
+		others := &tidemarkv1.Reply{Id: 1 << 40, Reply: &tidemarkv1.Reply_Error{Error: &tidemarkv1.Error{Text: strings.Repeat("x", 1<<20)}}}
+		answer := &tidemarkv1.Reply{Id: m.Calls[0].Id, Reply: &tidemarkv1.Reply_Commit{Commit: largest}}
+		if err := s.Send(&tidemarkv1.StreamResponse{Replies: []*tidemarkv1.Reply{others, answer}}); err != nil {
+			return err
+		}
+		_, err = s.Receive()
+		return err
+	})
+	c, err := Dial(t.Context(), Config{Addr: addr, Silence: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	r, err := c.Do(t.Context(), wire.ToCommitCall(commits, 0))
+	if n := len(r.GetCommit().GetRefused()); err != nil || n != offset.MaxCommits {
+		t.Errorf("%d refusals, %v; want %d", n, err, offset.MaxCommits)
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -320,6 +322,30 @@ func TestManyCallsShareOneConnection(t *testing.T) {
 			t.Errorf("one too many: %v", err)
 		}
 		calling.Wait()
+	})
+}
+
+// TestLargestAnswer: a request names its key once, its answer with each commit that
+// was fenced, or the caller would never learn of it.
+func TestLargestAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, n2, r := pair(t)
+		name := strings.Repeat("n", offset.MaxName)
+		topic := offset.TopicCommits{Group: name, Topic: name, Broker: name}
+		for i := range int32(offset.MaxCommits) {
+			topic.Queues = append(topic.Queues, offset.QueueCommit{QueueID: math.MaxInt32 - i, Offset: 1, Epoch: 1})
+		}
+		want := offset.Verdict{Code: offset.CodeFenced, State: offset.KeyState{
+			Exists: true, Epoch: math.MaxUint64, Claim: math.MaxUint64,
+			Position: offset.Position{Offset: math.MaxInt64, Index: math.MaxUint64, Epoch: math.MaxUint64, Time: math.MaxInt64, Pending: true},
+		}}
+		n2.fake.commit = func(context.Context, auth.Principal, *offset.Commits) ([]offset.Verdict, offset.Meta, error) {
+			return slices.Repeat([]offset.Verdict{want}, offset.MaxCommits), someMeta, nil
+		}
+		v, _, err := r.Commit(within(t, time.Second), someone, &offset.Commits{Cluster: clusterA, Topics: []offset.TopicCommits{topic}})
+		if err != nil || len(v) != offset.MaxCommits || v[0] != want || v[offset.MaxCommits-1] != want {
+			t.Errorf("%d verdicts, %v", len(v), err)
+		}
 	})
 }
 

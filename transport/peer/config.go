@@ -89,9 +89,9 @@ type Config struct {
 	CallTimeout time.Duration
 }
 
-// maxFrame is the largest message of a call: a request of the largest size, or
-// an answer that repeats its keys.
-const maxFrame = 4 * offset.MaxMessage
+// maxFrame is the largest message of a call: an answer that repeats the keys of its
+// request.
+const maxFrame = offset.MaxAnswer
 
 func (c Config) withDefaults() Config {
 	if c.Logger == nil {
