@@ -41,8 +41,12 @@ Beside these there are the library's own: ` + "`raft_…`" + ` (among them ` + "
 	return b.String()
 }
 
-// logStorePage tells which log store to choose.
+// logStorePage tells which bound has no option, and which log store to choose.
 const logStorePage = `
+## Brokers of a group
+
+A group may have offsets on 4,096 brokers; no option changes that. Who adds one more is told ` + "`limit`" + `; who has removed what is on brokers that are gone (` + "`tidemark group remove GROUP --broker NAME`" + `) has room again. Offsets that are there already go on, also where there are more.
+
 ## Which log store
 
 ` + "`--log-store`" + ` says how raft's log is kept: ` + "`boltdb`" + ` (raft-boltdb, one file) or ` + "`wal`" + ` (raft-wal, segments of 64 MiB). Term and vote are kept by boltdb with both, behind the same guard. Members of one cluster may differ. A data folder keeps the one that it was made with, and a start with the other ends with code 3: to change it, remove the member, empty its folder, start it with the other and add it, one member at a time.

@@ -10,8 +10,8 @@ type floors struct {
 	// scopes had.
 	all uint64
 	// list is in the order in which the floors moved, so by index. What at does not
-	// have so has moved again since, or is forgotten. Its last is never such a one.
-	// Copies share it: each only cuts its front, and writes behind shared.
+	// have so has moved again since, or is forgotten. Copies share it: each only cuts
+	// its front, and writes behind shared.
 	list   []Floor
 	shared int
 	at     map[scope]moved
@@ -68,20 +68,25 @@ func (f *floors) move(sc scope, index uint64) {
 
 // order is that of a floor which moves now.
 func (f *floors) order(index uint64) uint32 {
-	if n := len(f.list); n > 0 && f.list[n-1].Index == index {
-		return f.list[n-1].Order + 1
+	for i := len(f.list) - 1; i >= 0 && f.list[i].Index == index; i-- {
+		if f.has(&f.list[i]) {
+			return f.list[i].Order + 1
+		}
 	}
 	return 0
 }
 
+// append adds a floor. One that was taken away last, and from the list only by
+// name, stands there already.
 func (f *floors) append(x Floor) {
-	f.list = append(f.list, x)
+	if n := len(f.list); n == 0 || f.list[n-1] != x {
+		f.list = append(f.list, x)
+	}
 	f.at[scope{x.Topic, x.Name}] = moved{x.Index, x.Order}
 	f.sum = add(f.sum, x.hash())
 }
 
-// remove takes a floor away. At the end of the list it goes from there too, and
-// what stands before it then has not moved since, or in an entry before.
+// remove takes a floor away, from the end of the list too if nobody shares that.
 func (f *floors) remove(x Floor) {
 	f.sum = sub(f.sum, x.hash())
 	delete(f.at, scope{x.Topic, x.Name})

@@ -33,15 +33,21 @@ func TestAnExpiryOfManyFencesNobodyElse(t *testing.T) {
 	s.wantCode("its first commit", s.commit(quiet, 7, read).Code, offset.CodeOK)
 }
 
-// TestFloorsOfRootsStay: lists share their memory, and what a root holds never changes.
+// TestFloorsOfRootsStay: lists share their memory, and what a root holds never
+// changes; when roots were published makes no difference to what follows.
 func TestFloorsOfRootsStay(t *testing.T) {
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 0))
 	var roots []plainFloors
 	f, plain := newFloors(0, 0, 5), plainFloors{}
+	gen := uint64(0)
 	for index := uint64(1); index <= 400; index++ {
-		f = f.own(index)
+		gen++
 		for range 1 + random.IntN(6) {
+			f = f.own(gen)
+			if random.IntN(3) == 0 {
+				gen++
+			}
 			sc := scope{random.IntN(4) == 0, fmt.Sprint(random.IntN(8))}
 			f.move(sc, index)
 			plain.move(sc, index, f.limit)
