@@ -71,6 +71,9 @@ final class Arrival {
         if (!board.view.clusterId.isEmpty() && !board.view.clusterId.equals(id)) {
             throw Contact.foreign(page.meta(), board.view.clusterId);
         }
+        if (!fileSettled) {
+            table.forEach(Takeover::unread);
+        }
         if (board.view.master()) {
             arriveAsMaster(page, deadline);
         } else {

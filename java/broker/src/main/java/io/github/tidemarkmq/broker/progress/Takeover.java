@@ -228,6 +228,19 @@ final class Takeover {
         }
     }
 
+    /**
+     * An arrival that was broken off has read it, and nobody has sent what is marked: it may be what the file alone
+     * has, and is merged by maximum at the next one, too.
+     */
+    static void unread(KeyProgress k) {
+        synchronized (k) {
+            if (k.phase == Phase.OPEN && k.traffic != null) {
+                k.phase = Phase.UNREAD;
+                k.acked = KeyProgress.NONE;
+            }
+        }
+    }
+
     /** What the broker's file had, to be merged by maximum once the key has been read. */
     static void merge(KeyProgress k, long offset, Board b) {
         if (k.phase == Phase.UNREAD && k.value < offset) {

@@ -18,6 +18,7 @@ import java.util.Collections;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -77,6 +78,77 @@ class ReturnTest {
             s.start(Role.MASTER);
             Stand.await("nothing is left to send", () -> s.progress.counters().marked == 0);
             assertEquals(OptionalLong.of(12), s.storedOffset(key));
+        }
+    }
+
+    @Test
+    void anArrivalThatWasBrokenOffLosesNothingThatTheFileAloneHad() throws Exception {
+        Broken fault = new Broken();
+        try (TestCluster nodes = TestCluster.start(1); Cluster cluster = nodes.client();
+            Stand s = new Stand(fault.over(cluster), folder, "b", "C/1")) {
+            s.start(Role.MASTER);
+            s.ask(key, 40, "c1");
+            s.ask(other, 1, "c1");
+            s.progress.close(0, TimeUnit.MILLISECONDS); // nothing is sent any more
+            Mark alone = s.progress.mark().alone();
+            s.write("\"offsetTable\":{\"orders@billing\":{3:50,4:7},\"refunds@billing\":{0:1}},\"" + Mark.FIELD + "\":"
+                + alone.json());
+            s.options.startAlone = true;
+            fault.at = Listing.ANY;
+            s.start(Role.MASTER);
+            assertTrue(s.commit(other, 2, "c1"));
+            fault.breakAt(Listing.LATER_PAGE);
+            fault.breakAt(Listing.OF_CHANGES);
+            fault.at = Listing.NONE;
+            Stand.await("all is sent", () -> s.progress.counters().clusterRead && s.progress.counters().marked == 0);
+            Key onlyInFile = new Key("orders", "billing", 4);
+            assertEquals(OptionalLong.of(50), s.progress.query(key));
+            assertEquals(OptionalLong.of(50), s.storedOffset(key));
+            assertEquals(OptionalLong.of(2), s.storedOffset(other));
+            assertEquals(OptionalLong.of(7), s.progress.query(onlyInFile));
+            assertEquals(OptionalLong.of(7), s.storedOffset(onlyInFile));
+        }
+    }
+
+    /** Which listings of keys fail. */
+    private enum Listing { NONE, ANY, LATER_PAGE, OF_CHANGES }
+
+    /** A cluster whose listings have one key a page, and fail as they are told. */
+    private static final class Broken {
+        volatile Listing at = Listing.NONE;
+        private final AtomicInteger failed = new AtomicInteger();
+        private int walks;
+
+        /** Waits until an arrival has been broken off there. */
+        void breakAt(Listing listing) {
+            at = listing;
+            int before = failed.get();
+            Stand.await("an arrival is broken off", () -> failed.get() > before + 1); // the first may be of before
+        }
+
+        /** An arrival looks by pages of one row; then it walks over all keys, and over what changed meanwhile. */
+        private boolean fails(Object after, int rows) {
+            walks = rows == 1 ? 0 : after == null ? walks + 1 : walks;
+            return at == Listing.ANY || at == Listing.LATER_PAGE && after != null
+                || at == Listing.OF_CHANGES && walks == 2;
+        }
+
+        Cluster over(Cluster cluster) {
+            return (Cluster) Proxy.newProxyInstance(ReturnTest.class.getClassLoader(), new Class<?>[] {Cluster.class},
+                (proxy, method, args) -> {
+                    if (method.getName().equals("listKeys")) {
+                        if (fails(args[1], (int) args[2])) {
+                            failed.incrementAndGet();
+                            throw new TidemarkException(Code.UNREACHABLE, "as the test wants it");
+                        }
+                        args[2] = 1;
+                    }
+                    try {
+                        return method.invoke(cluster, args);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
         }
     }
 
