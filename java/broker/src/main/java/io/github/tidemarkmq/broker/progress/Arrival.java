@@ -12,6 +12,7 @@ import io.github.tidemarkmq.client.OffsetKey;
 import io.github.tidemarkmq.client.ReadAt;
 import io.github.tidemarkmq.client.TidemarkException;
 import java.io.IOException;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -85,9 +86,8 @@ final class Arrival {
         Holder us = new Holder(options.holder.get(), board.view.epoch);
         claims.check(us, deadline);
         FileFate fate = fileSettled ? FileFate.FOLLOW : FileFate.of(file, page, options);
-        if (!fileSettled && fate == FileFate.FOLLOW) {
-            leftovers.send(file.mark(), page.meta().clusterId(), true, deadline);
-        }
+        List<Mark.Unsent> refused = fileSettled || fate != FileFate.FOLLOW ? Collections.emptyList()
+            : leftovers.send(file.mark(), page.meta().clusterId(), true, deadline);
         Claims.Claim claim = claims.take(us, () -> board.view.master(), deadline);
         if (!claim.clusterId.equals(page.meta().clusterId())) {
             throw Contact.foreign(claims.look(deadline).meta(), page.meta().clusterId());
@@ -99,6 +99,7 @@ final class Arrival {
         } else if (!fileSettled) {
             loadMark(claim.clusterId);
         }
+        refused.forEach(u -> merge(u.key, u.offset));
         read(claim.clusterId, claim.index, since(fate, page.meta()));
         if (fate == FileFate.IMPORT) {
             verify();
@@ -108,8 +109,9 @@ final class Arrival {
 
     private void arriveAsSlave(KeyPage page, Deadline deadline) throws TidemarkException {
         Mark mark = fileSettled ? null : file.mark();
-        leftovers.send(mark, page.meta().clusterId(), false, deadline);
+        List<Mark.Unsent> refused = leftovers.send(mark, page.meta().clusterId(), false, deadline);
         loadMark(page.meta().clusterId());
+        refused.forEach(u -> merge(u.key, u.offset));
         read(page.meta().clusterId(), 0, since(FileFate.FOLLOW, page.meta()));
         boolean marked = mark != null && mark.clusterId.equals(page.meta().clusterId()) && mark.importId.isEmpty();
         fileSettled |= marked || !page.states().isEmpty();

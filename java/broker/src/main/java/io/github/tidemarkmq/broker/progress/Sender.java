@@ -21,7 +21,7 @@ final class Sender implements Runnable {
     private static final int MAX_BYTES = 400 * 1024;
     private static final int BYTES_A_COMMIT = 24;
     /** For how many keys a turn halves its requests: where all are refused, that many small ones are enough. */
-    private static final int MOST_BLAMED = 8;
+    static final int MOST_BLAMED = 8;
     private static final long CALL_MILLIS = 5_000;
     private static final Comparator<Send> BY_NAMES =
         Comparator.<Send>comparingInt(s -> s.key.of.number).thenComparingInt(s -> s.key.queue);

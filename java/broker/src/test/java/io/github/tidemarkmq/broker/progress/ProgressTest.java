@@ -26,7 +26,9 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -338,6 +340,42 @@ class ProgressTest {
     }
 
     @Test
+    void aLeftoverThatTheClusterRefusesEndsNoStart(TestInfo test) throws Exception {
+        AtomicReference<Code> refusal = new AtomicReference<>();
+        Cluster strict = refusing("commit", refusal::get, args -> ((List<?>) args[1]).stream()
+            .anyMatch(c -> ((io.github.tidemarkmq.client.Commit) c).key().group().equals("secret")));
+        try (Stand s = new Stand(strict, folder, test.getTestMethod().get().getName(), "C/1")) {
+            Key secret = new Key("orders", "secret", 0);
+            Key moved = new Key("orders", "secret", 1);
+            s.start(Role.MASTER);
+            for (Key k : new Key[] {key, secret, moved}) {
+                s.ask(k, 100, "c1");
+            }
+            s.progress.close(0, TimeUnit.MILLISECONDS); // nothing is sent any more
+            for (Key k : new Key[] {key, secret, moved}) {
+                s.commit(k, 110, "c1");
+            }
+            s.persist();
+            cluster.reset(act(), Collections.singletonList(new Target(OffsetKeys.of(moved, s.options.broker), 7)),
+                soon());
+            for (Code code : new Code[] {Code.LIMIT, Code.DENIED}) {
+                refusal.set(code);
+                s.start(Role.MASTER);
+                assertEquals(OptionalLong.of(110), s.storedOffset(key), code + " blames another");
+                assertEquals(OptionalLong.of(110), s.progress.query(secret));
+                assertEquals(OptionalLong.of(100), s.storedOffset(secret));
+                assertEquals(OptionalLong.of(7), s.progress.query(moved), "moved while it was away");
+                s.kill();
+                s.persist();
+            }
+            refusal.set(null);
+            s.start(Role.MASTER);
+            assertEquals(OptionalLong.of(110), s.storedOffset(secret));
+            assertEquals(OptionalLong.of(7), s.storedOffset(moved));
+        }
+    }
+
+    @Test
     void firstValuesOfAKeyThatCouldNotBeReadAreMergedAtTheNextStart(TestInfo test) throws Exception {
         try (Stand s = stand(test)) {
             s.start(Role.MASTER);
@@ -433,10 +471,14 @@ class ProgressTest {
 
     /** The cluster, but for some calls of one method. */
     private static Cluster refusing(String method, Code code, Predicate<Object[]> which) {
+        return refusing(method, () -> code, which);
+    }
+
+    private static Cluster refusing(String method, Supplier<Code> code, Predicate<Object[]> which) {
         return (Cluster) Proxy.newProxyInstance(ProgressTest.class.getClassLoader(), new Class<?>[] {Cluster.class},
             (proxy, called, args) -> {
-                if (called.getName().equals(method) && which.test(args)) {
-                    throw new TidemarkException(code, "as the test wants it");
+                if (called.getName().equals(method) && code.get() != null && which.test(args)) {
+                    throw new TidemarkException(code.get(), "as the test wants it");
                 }
                 try {
                     return called.invoke(cluster, args);
