@@ -17,7 +17,8 @@ import org.apache.rocketmq.remoting.protocol.RemotingCommand;
 /**
  * Codes 15 and 14, in front of the broker's ConsumerManageProcessor, which checks and answers. A 15 whose sender waits
  * is answered once its value is durable, or after 2 s; a 14 at a slave, or during a promotion, once the cluster has
- * been read. Neither holds a thread. Run by {@link Lanes}.
+ * been read, and not at all if it can't be and this broker knows no offset. Neither holds a thread. Run by
+ * {@link Lanes}.
  */
 public final class OffsetRequests extends InFront {
     public static final int QUERY = 14;
@@ -49,7 +50,11 @@ public final class OffsetRequests extends InFront {
         }
         Key key = key(request);
         if (progress.asksCluster() && key != null && !Key.ofBroker(key.group())) {
-            progress.read(key, client, offset -> later(ctx.channel(), () -> answer(ctx, request, client)));
+            progress.read(key, client, (offset, certain) -> {
+                if (certain || offset.isPresent()) {
+                    later(ctx.channel(), () -> answer(ctx, request, client));
+                } // else nobody knows, and 22 would send its consumer to the end of the queue: the client asks again
+            });
             return null;
         }
         return query(ctx, request, client);

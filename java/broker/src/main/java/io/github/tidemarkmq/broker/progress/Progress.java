@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 
 /**
  * The offsets of one broker: a table in memory that answers every query and takes every commit, and the threads that
@@ -131,14 +130,25 @@ public final class Progress {
         return out;
     }
 
+    /** What became of a {@link #read}. */
+    public interface Read {
+        /**
+         * Must not block.
+         *
+         * @param certain whether the cluster has answered; if not, the offset is the table's, and none says only that
+         *     this broker knows none
+         */
+        void done(OptionalLong offset, boolean certain);
+    }
+
     /**
      * For a code 14 where {@link #asksCluster}: the key as the cluster has it, by a linearizable read that begins after
      * the call, taken over into the table; what the table has if the cluster does not answer within 2 s. The connection
-     * is opened ({@link #opened}) if it did. The callee must not block. Several reads travel together.
+     * is opened ({@link #opened}) if it did. Several reads travel together.
      */
-    public void read(Key key, String client, Consumer<OptionalLong> answer) {
+    public void read(Key key, String client, Read read) {
         if (!Queues.storable(key)) {
-            answer.accept(OptionalLong.empty());
+            read.done(OptionalLong.empty(), true);
             return;
         }
         Waiter waiter = waiters.enter(d -> {
@@ -146,10 +156,10 @@ public final class Progress {
             if (d == Decision.DURABLE) {
                 opened(key, client, v);
             }
-            answer.accept(v);
+            read.done(v, d == Decision.DURABLE);
         });
         if (waiter == null) {
-            answer.accept(query(key)); // too many wait
+            read.done(query(key), false); // too many wait
             return;
         }
         board.reads.put(table.with(key, k -> k), waiter);

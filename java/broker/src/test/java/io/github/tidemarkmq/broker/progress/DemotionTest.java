@@ -82,7 +82,7 @@ class DemotionTest {
                 deaf.set(false);
                 Stand.await("the old one follows as a slave", () -> old.progress.counters().clusterRead);
                 Stand.Late<OptionalLong> read = new Stand.Late<>();
-                old.progress.read(key, "c3", read::set);
+                old.progress.read(key, "c3", (offset, certain) -> read.set(offset));
                 assertEquals(OptionalLong.of(300), read.get());
             }
         }

@@ -294,13 +294,13 @@ class ProgressTest {
             Stand.await("the master follows", () -> master.progress.query(key).equals(OptionalLong.of(12)));
             assertEquals(Decision.DURABLE, master.ask(key, 13, "c1"));
             Stand.Late<OptionalLong> read = new Stand.Late<>();
-            slave.progress.read(key, "c1", read::set);
+            slave.progress.read(key, "c1", (offset, certain) -> read.set(offset));
             assertEquals(OptionalLong.of(13), read.get());
             master.progress.assign(Collections.singletonMap(key, 3L));
             Stand.await("the slave follows a reset", () -> slave.progress.query(key).equals(OptionalLong.of(3)));
             assertEquals(Decision.CLOSED, slave.ask(key, 14, "c1"), "it has not read the key since");
             Stand.Late<OptionalLong> again = new Stand.Late<>();
-            slave.progress.read(key, "c1", again::set);
+            slave.progress.read(key, "c1", (offset, certain) -> again.set(offset));
             assertEquals(OptionalLong.of(3), again.get());
             assertEquals(Decision.DURABLE, slave.ask(key, 4, "c1"));
             slave.progress.promote(0);
