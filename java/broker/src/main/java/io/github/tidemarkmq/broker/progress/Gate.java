@@ -24,6 +24,8 @@ final class Gate {
     /** Connections that it is closed to and for which a master has assigned a reset. Guarded by the key; mostly none. */
     private Set<String> told;
     private volatile boolean opened;
+    /** The last offset of POP that was not taken. Guarded by the key. */
+    private long refusedOfPop = KeyProgress.NONE;
 
     private Gate(boolean removed) {
         this.removed = removed;
@@ -58,6 +60,17 @@ final class Gate {
         }
         told = told == null ? new HashSet<>() : told;
         return told.size() < 1_000 && told.add(client);
+    }
+
+    /**
+     * Whether a commit of POP that it is closed to shows that POP has begun anew, at the table's offset. What POP has
+     * under way only rises: what is not above the last one that was not taken comes from after it. So a batch is
+     * delivered twice at most.
+     */
+    boolean isPopsRestart(long offset) {
+        boolean anew = !removed && offset <= refusedOfPop;
+        refusedOfPop = offset;
+        return anew;
     }
 
     /** Which connections have which gates open. Bounded by the connections there are and the gates that keys have. */

@@ -83,21 +83,29 @@ final class KeyProgress {
             case FENCED:
                 return closed(b);
             case GONE:
-                if (closedTo(c.connection(), b)) {
+                if (closedTo(c, b)) {
                     return closed(b);
                 }
                 phase = Phase.UNREAD; // it is created anew
                 return null;
             default:
-                return closedTo(c.connection(), b) ? shut(c.connection(), b) : null;
+                return closedTo(c, b) ? shut(c.connection(), b) : null;
         }
     }
 
-    private boolean closedTo(String client, Board b) {
+    private boolean closedTo(Commit c, Board b) {
         if (gate != null && gate.isOver()) {
             gate = null;
         }
-        return gate != null && !b.opened.isOpen(gate, client);
+        if (gate == null || b.opened.isOpen(gate, c.connection())) {
+            return false;
+        }
+        // At a master POP is told by a reset. A slave has none, and POP never reads as consumers do.
+        if (c.origin() == Origin.POP && phase == Phase.OPEN && !b.view.master() && gate.isPopsRestart(c.offset())) {
+            b.opened.open(gate, Commit.POP);
+            return false;
+        }
+        return true;
     }
 
     private static Decision closed(Board b) {
