@@ -197,7 +197,8 @@ final class Arrival {
         if (Mistake.TABLE_NOT_READ) {
             return;
         }
-        Meta seen = walk.over(0, (k, s) -> Takeover.adopt(k, s, since, board));
+        boolean settled = fileSettled;
+        Meta seen = walk.over(0, (k, s) -> Takeover.adopt(k, s, since, settled, board));
         List<KeyProgress> absent = walk.notMet();
         for (KeyProgress k : absent) {
             Takeover.absent(k, board);

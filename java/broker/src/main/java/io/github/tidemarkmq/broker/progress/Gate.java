@@ -18,6 +18,8 @@ final class Gate {
     private static final long REMOVED_NANOS = TimeUnit.SECONDS.toNanos(15);
 
     private final boolean removed;
+    /** It is closed to POP alone. */
+    private final boolean ofPop;
     /** The log position that the key's value rests on, while a reset to it is assigned; 0 for nothing. */
     long restsAt;
     private final long since = System.nanoTime();
@@ -27,18 +29,29 @@ final class Gate {
     /** The last offset of POP that was not taken. Guarded by the key. */
     private long refusedOfPop = KeyProgress.NONE;
 
-    private Gate(boolean removed) {
+    private Gate(boolean removed, boolean ofPop) {
         this.removed = removed;
+        this.ofPop = ofPop;
     }
 
     /** Of a key that was moved: it stays closed to who does not read it. */
     static Gate moved() {
-        return new Gate(false);
+        return new Gate(false, false);
     }
 
     /** Of a key that was removed: after 15 s it is a new one to everybody, since nobody can be told that it is gone. */
     static Gate removed() {
-        return new Gate(true);
+        return new Gate(true, false);
+    }
+
+    /** Of a key that POP began to consume where the table had no offset, and the cluster had one. */
+    static Gate ofPop() {
+        return new Gate(false, true);
+    }
+
+    /** Whether it is closed to commits of this origin, from connections that it was not opened to. */
+    boolean isFor(Origin origin) {
+        return !ofPop || origin == Origin.POP;
     }
 
     boolean isOver() {
@@ -47,7 +60,7 @@ final class Gate {
 
     /** Whether it is of a moved key and nobody has passed it yet. */
     boolean isUnopened() {
-        return !removed && !opened;
+        return !removed && !ofPop && !opened;
     }
 
     /**

@@ -97,7 +97,7 @@ final class KeyProgress {
         if (gate != null && gate.isOver()) {
             gate = null;
         }
-        if (gate == null || b.opened.isOpen(gate, c.connection())) {
+        if (gate == null || !gate.isFor(c.origin()) || b.opened.isOpen(gate, c.connection())) {
             return false;
         }
         // At a master POP is told by a reset. A slave has none, and POP never reads as consumers do.
@@ -133,6 +133,7 @@ final class KeyProgress {
             traffic.add(waiter);
         }
         if (phase == Phase.UNREAD) {
+            traffic.ofPop |= c.origin() == Origin.POP;
             read(b);
         }
         schedule(b);
@@ -170,6 +171,11 @@ final class KeyProgress {
     /** Whether nobody has read it yet. */
     synchronized boolean isUnread() {
         return phase == Phase.UNREAD;
+    }
+
+    /** Whether what is marked is POP's, which read nothing before. Under the monitor. */
+    boolean isOfPop() {
+        return traffic != null && traffic.ofPop;
     }
 
     /** It was read, or is given back by who could not. */

@@ -21,7 +21,7 @@ final class Takeover {
             k.readDone();
             switch (k.phase) {
                 case UNREAD:
-                    first(k, s, b);
+                    first(k, s, !b.view.master(), b);
                     break;
                 case FENCED:
                     again(k, s, b);
@@ -32,8 +32,12 @@ final class Takeover {
         }
     }
 
-    /** A key that is new here. */
-    private static void first(KeyProgress k, KeyState s, Board b) {
+    /**
+     * A key that is new here. The higher offset stays: a consumer has read what it goes on from, here or elsewhere.
+     *
+     * @param yields what POP said gives way to the store's offset
+     */
+    private static void first(KeyProgress k, KeyState s, boolean yields, Board b) {
         if (lost(s, b)) {
             lose(k, b);
         } else if (!s.exists() && k.traffic == null) {
@@ -41,6 +45,8 @@ final class Takeover {
             k.gate = null;
         } else if (moved(k, s, Math.max(b.view.followed, k.epoch))) {
             move(k, s, b);
+        } else if (s.exists() && yields && k.isOfPop()) {
+            giveWay(k, s, b);
         } else {
             open(k, s);
             if (k.value != KeyProgress.NONE && k.value < k.acked) {
@@ -51,6 +57,14 @@ final class Takeover {
             k.settled(b);
             k.schedule(b);
         }
+    }
+
+    /** POP asks the table alone, which had none, and so began at the end of the queue, with what it has under way. */
+    private static void giveWay(KeyProgress k, KeyState s, Board b) {
+        k.drop(b, Decision.CLOSED);
+        open(k, s);
+        k.value = k.acked;
+        k.gate = k.gate == null ? Gate.ofPop() : k.gate;
     }
 
     /** A fenced key: its own value gives way to the store's. */
@@ -70,7 +84,7 @@ final class Takeover {
     static void follow(KeyProgress k, KeyState s, Board b) {
         synchronized (k) {
             if (k.phase == Phase.UNREAD) {
-                first(k, s, b);
+                first(k, s, !b.view.master(), b);
             } else if (k.phase == Phase.OPEN || k.phase == Phase.RESET || k.phase == Phase.GONE) {
                 followHeld(k, s, b);
             }
@@ -114,11 +128,12 @@ final class Takeover {
      * Start and promotion: the store's word replaces whatever is held.
      *
      * @param since the index that the broker had followed to: what is newer was moved
+     * @param settled what the broker's file had is in the cluster: nothing of this broker's own is to be merged
      */
-    static void adopt(KeyProgress k, KeyState s, long since, Board b) {
+    static void adopt(KeyProgress k, KeyState s, long since, boolean settled, Board b) {
         synchronized (k) {
             if (k.phase == Phase.UNREAD) {
-                first(k, s, b);
+                first(k, s, settled || !b.view.master(), b);
                 return;
             }
             if (lost(s, b)) {

@@ -24,6 +24,8 @@ final class Traffic {
     int sentSeq;
     /** Whether what was sent is a Set. */
     boolean set;
+    /** POP has said some of it, of a key that was not read yet. */
+    boolean ofPop;
     /** A request holds the key. */
     boolean inFlight;
     /** A send's outcome is not known: it goes out again before anything lower does. */

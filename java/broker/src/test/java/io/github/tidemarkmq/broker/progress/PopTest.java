@@ -6,11 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.tidemarkmq.broker.progress.Decided.Decision;
 import io.github.tidemarkmq.client.Cluster;
+import io.github.tidemarkmq.client.Code;
 import io.github.tidemarkmq.client.TestCluster;
+import io.github.tidemarkmq.client.TidemarkException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -26,6 +31,7 @@ class PopTest {
     Path folder;
 
     private final Key key = new Key("orders", "billing", 3);
+    private final AtomicBoolean blind = new AtomicBoolean();
 
     @BeforeAll
     static void start() throws Exception {
@@ -37,6 +43,69 @@ class PopTest {
     static void stop() throws Exception {
         cluster.close();
         nodes.close();
+    }
+
+    /** A slave that does not notice what changes, so that its table lacks what its master makes. */
+    private Stand blind(String broker) {
+        return new Stand((Cluster) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {Cluster.class},
+            (proxy, method, args) -> {
+                if (blind.get() && method.getName().equals("listKeys")) {
+                    throw new TidemarkException(Code.UNREACHABLE, "as the test wants it");
+                }
+                try {
+                    return method.invoke(cluster, args);
+                } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                }
+            }), folder.resolve("slave"), broker, "C/1");
+    }
+
+    @Test
+    void whatASlaveHasNotReadStaysWhereItIs(TestInfo test) throws Exception {
+        String broker = test.getTestMethod().get().getName();
+        Key other = new Key("orders", "billing", 4);
+        try (Stand master = new Stand(cluster, folder.resolve("master"), broker, "C/1"); Stand slave = blind(broker)) {
+            master.start(Role.MASTER);
+            slave.start(Role.SLAVE);
+            blind.set(true);
+            assertEquals(Decision.DURABLE, master.ask(key, 50, "c1"));
+            assertEquals(Decision.DURABLE, master.ask(other, 50, "c1"));
+            assertTrue(pop(slave, key, 999), "the table has none: POP begins at the end");
+            Stand.await("the key is read", () -> slave.progress.query(key).equals(OptionalLong.of(50)));
+            assertFalse(pop(slave, key, 1_000), "what it has under way rests on that end");
+            assertFalse(pop(slave, key, 1_001));
+            assertTrue(pop(slave, key, 82), "it begins anew at the table's");
+            assertEquals(Decision.DURABLE, slave.ask(other, 60, "c1"), "a consumer has read it, here or elsewhere");
+            assertTrue(slave.progress.drain(20, TimeUnit.SECONDS));
+            assertEquals(OptionalLong.of(82), slave.storedOffset(key));
+            assertEquals(OptionalLong.of(60), slave.storedOffset(other));
+        }
+    }
+
+    @Test
+    void whatAPromotedMasterHasNotReadStaysWhereItIs(TestInfo test) throws Exception {
+        String broker = test.getTestMethod().get().getName();
+        Key first = new Key("orders", "billing", 4);
+        try (Stand master = new Stand(cluster, folder.resolve("master"), broker, "C/1"); Stand slave = blind(broker)) {
+            master.start(Role.MASTER);
+            slave.start(Role.SLAVE);
+            blind.set(true);
+            assertEquals(Decision.DURABLE, master.ask(key, 50, "c1"));
+            slave.progress.promote(0);
+            assertFalse(slave.progress.counters().clusterRead, "it comes to its keys later");
+            assertTrue(pop(slave, key, 999));
+            assertTrue(pop(slave, first, 7), "of a key that nobody has");
+            blind.set(false);
+            Stand.await("it has come to its keys", () -> slave.progress.counters().clusterRead);
+            assertEquals(OptionalLong.of(50), slave.progress.query(key));
+            assertFalse(pop(slave, key, 1_000));
+            Stand.await("POP is told where to begin", () -> Long.valueOf(50).equals(slave.assigned.get(key)));
+            assertTrue(slave.progress.followed(key, 50, Commit.POP));
+            assertTrue(pop(slave, key, 82));
+            assertTrue(slave.progress.drain(20, TimeUnit.SECONDS));
+            assertEquals(OptionalLong.of(82), slave.storedOffset(key));
+            assertEquals(OptionalLong.of(7), slave.storedOffset(first));
+        }
     }
 
     private static boolean pop(Stand s, Key key, long offset) {
