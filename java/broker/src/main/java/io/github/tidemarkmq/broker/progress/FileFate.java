@@ -37,7 +37,7 @@ enum FileFate {
         if (!mark.clusterId.equals(id) || !mark.broker.equals(options.broker)) {
             return foreign(file, page, options);
         }
-        boolean gone = none && file.rows().size() > mark.toMerge().size();
+        boolean gone = none && file.rows().size() > mark.ofNewKeys();
         if (gone || page.meta().index() < mark.index) {
             return behind(file, page, options);
         }

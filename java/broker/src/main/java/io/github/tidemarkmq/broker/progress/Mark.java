@@ -89,6 +89,11 @@ public final class Mark {
         return unsent.stream().filter(u -> u.offset >= 0 && u.epoch == UNREAD).collect(Collectors.toList());
     }
 
+    /** How many of the values are of keys that the cluster never had. */
+    long ofNewKeys() {
+        return unsent.stream().filter(u -> u.offset >= 0 && u.acked == KeyProgress.NONE).count();
+    }
+
     /** The keys that are closed. */
     List<Key> closed() {
         return unsent.stream().filter(u -> u.offset < 0).map(u -> u.key).collect(Collectors.toList());

@@ -2,6 +2,7 @@ package io.github.tidemarkmq.broker.progress;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.tidemarkmq.broker.progress.Decided.Decision;
 import io.github.tidemarkmq.client.Cluster;
@@ -81,5 +82,27 @@ class FileFateTest {
             assertEquals(Decision.DURABLE, s.ask(key, 60, "c1"));
             assertEquals(OptionalLong.of(60), s.storedOffset(key));
         }
+    }
+
+    @Test
+    void aKeyThatTheClusterNeverHadIsNoLoss(TestInfo test) throws Exception {
+        try (Stand s = new Stand(cluster, folder, test.getTestMethod().get().getName(), "C/1")) {
+            s.start(Role.MASTER);
+            Mark seen = s.progress.mark();
+            s.kill();
+            writeUnsent(s, seen, 5);
+            StartRefused e = assertThrows(StartRefused.class, () -> s.start(Role.MASTER));
+            assertTrue(e.getMessage().contains("has lost what it had"), e.getMessage());
+            writeUnsent(s, seen, KeyProgress.NONE);
+            s.start(Role.MASTER);
+            assertEquals(OptionalLong.of(6), s.storedOffset(key));
+        }
+    }
+
+    /** A value that was not sent, where the cluster had this offset. */
+    private void writeUnsent(Stand s, Mark seen, long acked) throws Exception {
+        Mark.Unsent six = new Mark.Unsent(key, 6, seen.index, acked);
+        s.write("\"offsetTable\":{\"orders@billing\":{3:6}},\"" + Mark.FIELD + "\":"
+            + Mark.of(seen.clusterId, s.options.broker, seen.index, Collections.singletonList(six)).json());
     }
 }
