@@ -122,7 +122,7 @@ public final class ClusterOffsetManager extends ConsumerOffsetManager {
         caller.setHandedOn();
         if (parts.ahead.test(commit)) {
             if (commit.origin() == Origin.TWO_WAY) {
-                caller.decided().decided(Decision.NOT_YET);
+                caller.decided().decided(Decision.AHEAD_OF_LOG);
             }
             return;
         }

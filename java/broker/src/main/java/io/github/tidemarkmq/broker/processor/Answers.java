@@ -29,6 +29,8 @@ final class Answers {
                 return with(brokers, SYSTEM_BUSY, "not taken: the offset was moved on purpose; read it, and go on");
             case LOWER_AT_SLAVE:
                 return with(brokers, SYSTEM_ERROR, "not taken: a slave lowers no offset; ask the master");
+            case AHEAD_OF_LOG:
+                return with(brokers, SYSTEM_BUSY, "not taken: this slave's log does not hold it yet");
             case INVALID:
                 return with(brokers, INVALID_PARAMETER, "not taken: the cluster cannot hold such a key or offset");
             default:

@@ -22,6 +22,8 @@ public interface Decided {
         CLOSED,
         /** Not taken: a slave lowers nothing. Nor does what is on the back of a pull, for which nobody waits. */
         LOWER_AT_SLAVE,
+        /** Not taken: this slave's log does not hold what it rests on yet. The sender may send it again. */
+        AHEAD_OF_LOG,
         /** Not taken: no offset (negative), or a key that the cluster cannot hold. */
         INVALID
     }

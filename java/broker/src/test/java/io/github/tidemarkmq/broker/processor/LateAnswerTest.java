@@ -57,6 +57,9 @@ class LateAnswerTest {
         assertEquals("Offset has been previously reset", Answers.toCommit(Decision.RESET, ok()).getRemark());
         assertEquals(2, Answers.toCommit(Decision.CLOSED, ok()).getCode());
         assertEquals(1, Answers.toCommit(Decision.LOWER_AT_SLAVE, ok()).getCode());
+        assertEquals(2, Answers.toCommit(Decision.AHEAD_OF_LOG, ok()).getCode());
+        assertEquals("not taken: this slave's log does not hold it yet",
+            Answers.toCommit(Decision.AHEAD_OF_LOG, ok()).getRemark());
         assertEquals(29, Answers.toCommit(Decision.INVALID, ok()).getCode());
     }
 }
