@@ -8,7 +8,6 @@ import io.github.tidemarkmq.client.Code;
 import io.github.tidemarkmq.client.Deadline;
 import io.github.tidemarkmq.client.KeyFilter;
 import io.github.tidemarkmq.client.KeyPage;
-import io.github.tidemarkmq.client.OffsetKey;
 import io.github.tidemarkmq.client.ReadAt;
 import io.github.tidemarkmq.client.Scope;
 import io.github.tidemarkmq.client.Target;
@@ -71,16 +70,15 @@ final class Acts {
     }
 
     private void take(KeyFilter filter) throws TidemarkException {
-        OffsetKey after = null;
+        Pages pages = new Pages();
         KeyPage page;
         do {
-            page = cluster.listKeys(filter, after, Cluster.MAX_COMMITS, ReadAt.LINEARIZABLE, within());
+            page = cluster.listKeys(filter, pages.after(), Cluster.MAX_COMMITS, ReadAt.LINEARIZABLE, within());
             page.states().forEach(s -> table.with(OffsetKeys.key(s.key()), k -> {
                 Takeover.follow(k, s, board);
                 return null;
             }));
-            after = page.last();
-        } while (page.more());
+        } while (pages.next(page));
     }
 
     /** Gives keys explicit offsets, and assigns them to their consumers. */

@@ -39,30 +39,10 @@ final class ImportFile {
         for (OffsetFile.Row r : rows) {
             targets.add(new Target(OffsetKeys.of(r.key, broker), r.offset));
         }
-        targets.sort(Comparator.comparing(Target::key, ImportFile::byBytes));
+        targets.sort(Comparator.comparing(Target::key, OffsetKeys::byBytes));
         offsets = targets.size();
         hash = hash(targets);
         cut(targets);
-    }
-
-    /** The cluster's order: names by their UTF-8 bytes, which is that of their code points. */
-    private static int byBytes(OffsetKey a, OffsetKey b) {
-        int c = byBytes(a.group(), b.group());
-        c = c != 0 ? c : byBytes(a.topic(), b.topic());
-        return c != 0 ? c : Integer.compare(a.queueId(), b.queueId());
-    }
-
-    private static int byBytes(String a, String b) {
-        int n = Math.min(a.length(), b.length());
-        for (int i = 0; i < n; i++) {
-            char x = a.charAt(i);
-            char y = b.charAt(i);
-            if (x != y) {
-                boolean pairs = Character.isSurrogate(x) != Character.isSurrogate(y);
-                return pairs ? (Character.isSurrogate(x) ? 1 : -1) : Character.compare(x, y);
-            }
-        }
-        return Integer.compare(a.length(), b.length());
     }
 
     private static String hash(List<Target> targets) {

@@ -73,10 +73,17 @@ final class Reader implements Runnable {
 
     /** Reads some keys now, for who can wait. What was followed meanwhile is never newer than the answer. */
     FetchAnswer fetch(List<OffsetKey> keys) throws TidemarkException {
-        Deadline deadline = Deadline.after(CALL_MILLIS, TimeUnit.MILLISECONDS);
+        return fetch(keys, Deadline.after(CALL_MILLIS, TimeUnit.MILLISECONDS));
+    }
+
+    FetchAnswer fetch(List<OffsetKey> keys, Deadline deadline) throws TidemarkException {
         String id = board.view.clusterId;
         FetchAnswer a = contact.call(() -> cluster.fetch(keys, ReadAt.LINEARIZABLE, deadline));
         while (a.meta().index() < board.view.followed && a.meta().clusterId().equals(id)) {
+            if (deadline.passed()) {
+                throw new TidemarkException(Code.NOT_READY, "the cluster answers from index " + a.meta().index()
+                    + ", and has answered from " + board.view.followed + " before");
+            }
             a = contact.call(() -> cluster.fetch(keys, ReadAt.LINEARIZABLE, deadline));
         }
         contact.answered();

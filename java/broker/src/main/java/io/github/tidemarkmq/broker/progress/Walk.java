@@ -6,7 +6,6 @@ import io.github.tidemarkmq.client.KeyFilter;
 import io.github.tidemarkmq.client.KeyPage;
 import io.github.tidemarkmq.client.KeyState;
 import io.github.tidemarkmq.client.Meta;
-import io.github.tidemarkmq.client.OffsetKey;
 import io.github.tidemarkmq.client.ReadAt;
 import io.github.tidemarkmq.client.TidemarkException;
 import java.util.ArrayList;
@@ -45,11 +44,11 @@ final class Walk {
         number++;
         KeyFilter filter = KeyFilter.ALL.broker(options.broker).newerThan(newerThan);
         Meta first = null;
-        OffsetKey after = null;
+        Pages pages = new Pages();
         KeyPage page;
         do {
             Deadline d = Deadline.after(PAGE_MILLIS, TimeUnit.MILLISECONDS);
-            page = cluster.listKeys(filter, after, Cluster.MAX_COMMITS, ReadAt.LINEARIZABLE, d);
+            page = cluster.listKeys(filter, pages.after(), Cluster.MAX_COMMITS, ReadAt.LINEARIZABLE, d);
             contact.answered();
             first = first == null ? page.meta() : first;
             String expected = board.view.clusterId.isEmpty() ? first.clusterId() : board.view.clusterId;
@@ -57,8 +56,7 @@ final class Walk {
                 throw Contact.foreign(page.meta(), expected);
             }
             show(page, take);
-            after = page.last();
-        } while (page.more());
+        } while (pages.next(page));
         return first;
     }
 
