@@ -145,6 +145,16 @@ final class Parts {
             public boolean areRead() {
                 return progress.counters().clusterRead;
             }
+
+            @Override
+            public boolean areSettled() {
+                return progress.isSettled();
+            }
+
+            @Override
+            public void masterHasRead(String clusterId) {
+                progress.masterHasRead(clusterId);
+            }
         };
     }
 

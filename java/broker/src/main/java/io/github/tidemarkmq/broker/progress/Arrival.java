@@ -3,6 +3,7 @@ package io.github.tidemarkmq.broker.progress;
 import io.github.tidemarkmq.broker.planted.Mistake;
 import io.github.tidemarkmq.client.ActHeader;
 import io.github.tidemarkmq.client.Cluster;
+import io.github.tidemarkmq.client.ClusterStatus;
 import io.github.tidemarkmq.client.Code;
 import io.github.tidemarkmq.client.Deadline;
 import io.github.tidemarkmq.client.FetchAnswer;
@@ -114,11 +115,31 @@ final class Arrival {
         refused.forEach(u -> merge(u.key, u.offset));
         read(page.meta().clusterId(), 0, since(FileFate.FOLLOW, page.meta()));
         boolean marked = mark != null && mark.clusterId.equals(page.meta().clusterId()) && mark.importId.isEmpty();
-        fileSettled |= marked || !page.states().isEmpty();
+        fileSettled |= marked || !page.states().isEmpty() && isImportOver(page.meta(), deadline);
         if (!fileSettled) {
-            board.lines.warn("tidemark: this slave's file has " + file.rows().size() + " offsets, and the cluster none"
-                + " of broker \"" + options.broker + "\": its master has not brought them in. Start the master with"
-                + " the jar first, and then this broker again; until then consumers that ask here find no offset.");
+            board.lines.warn("tidemark: this slave's file has " + file.rows().size() + " offsets, and its master has"
+                + " not brought them into the cluster yet, as far as is known. Start the master with the jar; until it says"
+                + " that it has read the cluster, this slave sends nothing, and should not become the master.");
+        }
+    }
+
+    /** No import was under way when the cluster was there; one that is brings keys in one by one. */
+    private boolean isImportOver(Meta there, Deadline deadline) {
+        try {
+            ClusterStatus s = cluster.status(deadline);
+            return s.running() == null && s.meta().clusterId().equals(there.clusterId())
+                && s.meta().index() >= there.index();
+        } catch (TidemarkException e) {
+            return false; // its master tells
+        }
+    }
+
+    /** Whatever this slave's file has, its master has brought it in. */
+    void settle() {
+        if (!fileSettled) {
+            fileSettled = true;
+            board.lines.info("tidemark: the master of broker \"" + options.broker + "\" has read the cluster: so this"
+                + " slave's offsets are the cluster's");
         }
     }
 

@@ -111,7 +111,9 @@ final class Life {
         }
         arrived = true;
         alone = false;
-        board.marked.go();
+        if (as == Role.MASTER || arrival.fileSettled()) {
+            board.marked.go(); // else a key that this slave makes would be taken for one that its master has brought in
+        }
         board.reads.go();
         return true;
     }
@@ -259,6 +261,26 @@ final class Life {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** A slave's master says that it has read this cluster, and so has brought in what there was. */
+    void masterHasRead(String clusterId) {
+        synchronized (arriving) {
+            if (settles(clusterId)) {
+                arrival.settle();
+                board.marked.go();
+            }
+        }
+    }
+
+    private boolean settles(String clusterId) {
+        View v = board.view;
+        return arrived && v.role == Role.SLAVE && !clusterId.isEmpty() && clusterId.equals(v.clusterId);
+    }
+
+    /** What the broker's file had is in the cluster, or is not wanted. */
+    boolean isSettled() {
+        return arrival.fileSettled();
     }
 
     boolean hasArrived() {

@@ -135,8 +135,8 @@ public final class Progress {
         /**
          * Must not block.
          *
-         * @param certain whether the cluster has answered; if not, the offset is the table's, and none says only that
-         *     this broker knows none
+         * @param certain whether the cluster has answered, and has what this broker's file had; if not, the offset is
+         *     the table's, and none says only that this broker knows none
          */
         void done(OptionalLong offset, boolean certain);
     }
@@ -156,7 +156,7 @@ public final class Progress {
             if (d == Decision.DURABLE) {
                 opened(key, client, v);
             }
-            read.done(v, d == Decision.DURABLE);
+            read.done(v, d == Decision.DURABLE && life.isSettled());
         });
         if (waiter == null) {
             read.done(query(key), false); // too many wait
@@ -297,6 +297,19 @@ public final class Progress {
     /** This broker is a slave from now on. Does not block. Nothing is lowered, no reset assigned from now on. */
     public void demote() {
         life.demote();
+    }
+
+    /**
+     * A slave's master says that it has read this cluster in its role: what a slave's file had, that master has
+     * brought in. Nothing happens at a master, and where it is another cluster. Waits for an arrival under way.
+     */
+    public void masterHasRead(String clusterId) {
+        life.masterHasRead(clusterId);
+    }
+
+    /** Whether what the broker's file had is in the cluster, or is not wanted; until then a slave sends nothing. */
+    public boolean isSettled() {
+        return life.isSettled();
     }
 
     /** How things stand. Cheap enough for each brokerStatus; walks no table. */

@@ -38,7 +38,7 @@ public class BrokerGroup implements RoleWatch.Group {
     }
 
     @Override
-    public String storeOf(String address) throws Exception {
-        return MasterStore.ask(client, address);
+    public MasterState stateOf(String address) throws Exception {
+        return MasterState.ask(client, address);
     }
 }

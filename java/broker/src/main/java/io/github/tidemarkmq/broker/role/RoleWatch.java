@@ -13,10 +13,11 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>One thread of its own, from {@link #beforeServing} to {@link #close}, does what nobody tells of: a master that was elected
  * again while it was cut off keeps its role, but another may have claimed meanwhile, which a newer epoch of the group
- * shows; a slave learns from its master which store it is.
+ * shows; a slave learns from its master which store it is, and that what its file had is in the cluster.
  */
 public final class RoleWatch {
     private static final long LOOK_MILLIS = 1_000;
+    /** How often a slave asks its master, once it knows what it needs. */
     private static final long ASK_MILLIS = 10_000;
 
     /** What is done with the broker's keys; each as in {@code progress.Progress}. */
@@ -29,6 +30,11 @@ public final class RoleWatch {
 
         /** Whether the cluster has been read in this role ({@code progress.Counters.clusterRead}). */
         boolean areRead();
+
+        /** Whether what the broker's file had is in the cluster; a slave sends nothing before. */
+        boolean areSettled();
+
+        void masterHasRead(String clusterId);
     }
 
     /** The broker, as far as its role goes. */
@@ -42,8 +48,8 @@ public final class RoleWatch {
         /** The address of a slave's master; null if it is not known. */
         String master();
 
-        /** The id of the store of a broker; empty if it does not say. Blocks for seconds at most. */
-        String storeOf(String address) throws Exception;
+        /** What a broker says of itself. Blocks for seconds at most. */
+        MasterState stateOf(String address) throws Exception;
     }
 
     private final Keys keys;
@@ -53,6 +59,8 @@ public final class RoleWatch {
     private final Log log;
     private final Thread thread = new Thread(this::run, "tidemark-role");
     private volatile boolean closed;
+    /** The master was not reached, which has been told. Of the one thread alone. */
+    private boolean silent;
     /** Changed under the monitor below. */
     private volatile Role role;
 
@@ -159,9 +167,9 @@ public final class RoleWatch {
                 Thread.sleep(LOOK_MILLIS);
                 look();
                 long now = TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
-                if (now >= askedMillis + ASK_MILLIS) {
+                if (now >= askedMillis + ASK_MILLIS || !knowsAll()) {
                     askedMillis = now;
-                    learnStore();
+                    askMaster();
                 }
             } catch (InterruptedException e) {
                 return; // close
@@ -194,18 +202,28 @@ public final class RoleWatch {
         }
     }
 
-    /** Not under a lock: it asks another broker. */
-    void learnStore() {
+    private boolean knowsAll() {
+        return !store.known().isEmpty() && keys.areSettled();
+    }
+
+    /** Which store this slave holds, and whether its master has brought in what there was. */
+    void askMaster() { // not under a lock: it asks another broker
         String master = group.master();
         if (role() == Role.MASTER || master == null) {
             return;
         }
         try {
-            if (store.adopt(group.storeOf(master))) {
+            MasterState state = group.stateOf(master);
+            if (store.adopt(state.store)) {
                 log.info("This slave holds the store " + store.known() + ", as its master at " + master + " does.");
             }
+            if (!state.readCluster.isEmpty() && !keys.areSettled()) {
+                keys.masterHasRead(state.readCluster);
+            }
+            silent = false;
         } catch (Exception e) {
-            if (store.known().isEmpty()) {
+            if (store.known().isEmpty() && !silent) {
+                silent = true;
                 log.warn("The master at " + master + " did not tell which store this slave holds; it is asked again: " + e);
             }
         }

@@ -2,6 +2,7 @@ package io.github.tidemarkmq.broker.role;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.github.tidemarkmq.broker.progress.ActFailed;
 import io.github.tidemarkmq.broker.progress.Key;
@@ -11,12 +12,14 @@ import io.github.tidemarkmq.broker.progress.StartRefused;
 import io.github.tidemarkmq.broker.store.QueueEnds;
 import io.github.tidemarkmq.broker.store.TailCheck;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,6 +50,7 @@ class RoleWatchTest {
     private final class FakeKeys implements RoleWatch.Keys {
         volatile boolean overtaken;
         volatile boolean read = true;
+        volatile boolean settled = true;
 
         @Override
         public void promote(long epoch) throws StartRefused {
@@ -69,6 +73,17 @@ class RoleWatchTest {
         @Override
         public boolean areRead() {
             return read;
+        }
+
+        @Override
+        public boolean areSettled() {
+            return settled;
+        }
+
+        @Override
+        public void masterHasRead(String clusterId) {
+            settled = true;
+            done.add("settle by " + clusterId);
         }
     }
 
@@ -190,22 +205,49 @@ class RoleWatchTest {
     @Test
     void aSlaveLearnsFromItsMasterWhichStoreItHolds() throws StartRefused {
         watch(Role.SLAVE, TailCheck.Policy.END);
-        watch.learnStore();
+        watch.askMaster();
         assertEquals("", store.known());
         group.master = "10.0.0.1:10911";
-        watch.learnStore();
+        watch.askMaster();
         assertEquals(STORE, store.known());
+    }
+
+    @Test
+    void aSlaveLearnsThatItsMasterHasReadTheCluster() throws StartRefused {
+        keys.settled = false;
+        watch(Role.SLAVE, TailCheck.Policy.END);
+        group.master = "10.0.0.1:10911";
+        watch.askMaster();
+        assertDone();
+        group.readCluster = "c";
+        watch.askMaster();
+        watch.askMaster();
+        assertDone("settle by c");
+    }
+
+    @Test
+    void whoIsNotSettledAsksEachSecond() throws StartRefused {
+        keys.settled = false;
+        group.master = "10.0.0.1:10911";
+        watch(Role.SLAVE, TailCheck.Policy.END).beforeServing();
+        assertTimeoutPreemptively(Duration.ofSeconds(9), () -> {
+            while (group.asked.get() < 3) {
+                Thread.sleep(10);
+            }
+        });
     }
 
     @Test
     void aMasterAsksNobody() throws StartRefused {
         watch(Role.MASTER, TailCheck.Policy.END);
         group.master = "10.0.0.1:10911";
-        watch.learnStore();
+        watch.askMaster();
         assertEquals("", store.known());
     }
 
     private static final class FakeGroup implements RoleWatch.Group {
+        final AtomicInteger asked = new AtomicInteger();
+        volatile String readCluster = "";
         volatile int epoch;
         volatile String master;
 
@@ -225,8 +267,9 @@ class RoleWatchTest {
         }
 
         @Override
-        public String storeOf(String address) {
-            return STORE;
+        public MasterState stateOf(String address) {
+            asked.incrementAndGet();
+            return new MasterState(STORE, readCluster);
         }
     }
 

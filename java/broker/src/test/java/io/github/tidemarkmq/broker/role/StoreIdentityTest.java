@@ -65,9 +65,24 @@ class StoreIdentityTest {
 
     @Test
     void aMasterTellsItsStoreAmongMuchElse() {
-        assertEquals(OTHER, MasterStore.in("{\"table\":{\"a\":\"b\",\"tidemarkStore\":\"" + OTHER + "\",\"c\":\"d\"}}"));
-        assertEquals(OTHER, MasterStore.in("{\"table\":{\"tidemarkStore\" : \"" + OTHER + "\"}}"));
-        assertEquals("", MasterStore.in("{\"table\":{\"tidemarkStore\":\"\"}}"));
-        assertEquals("", MasterStore.in("{\"table\":{\"msgPutTotalTodayNow\":\"7\"}}"));
+        String among = "{\"table\":{\"a\":\"b\",\"tidemarkStore\":\"" + OTHER + "\",\"c\":\"d\"}}";
+        assertEquals(OTHER, MasterState.in(among).store);
+        assertEquals(OTHER, MasterState.in("{\"table\":{\"tidemarkStore\" : \"" + OTHER + "\"}}").store);
+        assertEquals("", MasterState.in("{\"table\":{\"tidemarkStore\":\"\"}}").store);
+        assertEquals("", MasterState.in("{\"table\":{\"msgPutTotalTodayNow\":\"7\"}}").store);
+    }
+
+    @Test
+    void aMasterTellsWhichClusterItHasRead() {
+        assertEquals(OTHER, readCluster("MASTER", "true", OTHER));
+        assertEquals("", readCluster("MASTER", "false", OTHER));
+        assertEquals("", readCluster("SLAVE", "true", OTHER));
+        assertEquals("", readCluster("MASTER", "true", ""));
+        assertEquals("", MasterState.in("").readCluster);
+    }
+
+    private static String readCluster(String role, String read, String cluster) {
+        return MasterState.in("{\"table\":{\"tidemarkClusterReachable\":\"true\",\"tidemarkClusterRead\":\"" + read
+            + "\",\"tidemarkCluster\":\"" + cluster + "\",\"tidemarkRole\":\"" + role + "\"}}").readCluster;
     }
 }
