@@ -22,6 +22,7 @@ import io.github.tidemarkmq.broker.role.RoleWatch;
 import io.github.tidemarkmq.broker.role.StoreIdentity;
 import io.github.tidemarkmq.broker.store.BrokerQueues;
 import io.github.tidemarkmq.broker.store.CommitLogEnd;
+import io.github.tidemarkmq.broker.store.LogView;
 import io.github.tidemarkmq.broker.store.QueueEnds;
 import io.github.tidemarkmq.broker.store.TailCheck;
 import io.github.tidemarkmq.broker.version.Hooks;
@@ -50,6 +51,7 @@ final class Parts {
     private Guard guard;
     private Cluster cluster;
     private CommitLogEnd logEnd;
+    private LogView logView;
     private OpenResets resets;
     private StoreIdentity store;
     private Progress progress;
@@ -182,12 +184,14 @@ final class Parts {
 
     private boolean ahead(Commit commit) {
         Key key = commit.key();
-        return watch.role() == Role.SLAVE && commit.offset() > queues.end(key.topic(), key.queue()).orElse(0);
+        return watch.role() == Role.SLAVE
+            && (!logView.agreed() || commit.offset() > queues.end(key.topic(), key.queue()).orElse(0));
     }
 
     /** What depends on the broker's log and role. */
     private void follow(BrokerController controller) {
-        logEnd.start(Hooks.log(controller));
+        logView = Hooks.log(controller);
+        logEnd.start(logView);
         queues = new BrokerQueues(controller);
         TailCheck tail = new TailCheck(progress::rows, progress::assign, queues, settings.lostLog(), log);
         watch = new RoleWatch(Hooks.role(controller), keys(progress), tail, Hooks.group(controller), store, log);

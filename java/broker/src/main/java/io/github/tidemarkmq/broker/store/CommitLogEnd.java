@@ -201,6 +201,11 @@ public final class CommitLogEnd implements LogEnd {
         public List<Replica> replicas() {
             return Collections.emptyList();
         }
+
+        @Override
+        public boolean agreed() {
+            return true;
+        }
     };
 
     private static long millis() {

@@ -9,7 +9,9 @@ import org.apache.rocketmq.store.MappedFileQueue;
 import org.apache.rocketmq.store.MessageStore;
 import org.apache.rocketmq.store.config.BrokerRole;
 import org.apache.rocketmq.store.config.MessageStoreConfig;
+import org.apache.rocketmq.store.ha.HAClient;
 import org.apache.rocketmq.store.ha.HAConnection;
+import org.apache.rocketmq.store.ha.HAConnectionState;
 import org.apache.rocketmq.store.ha.HAService;
 import org.apache.rocketmq.store.ha.autoswitch.AutoSwitchHAConnection;
 import org.apache.rocketmq.store.ha.autoswitch.AutoSwitchHAService;
@@ -83,6 +85,17 @@ public final class LogOf5 implements LogView {
             }
         }
         return replicas;
+    }
+
+    /** The client of a slave is in TRANSFER once it has cut the log (AutoSwitchHAClient.doTruncate), and not before. */
+    @Override
+    public boolean agreed() {
+        HAService ha = store.getHaService();
+        if (config.getBrokerRole() != BrokerRole.SLAVE || !(ha instanceof AutoSwitchHAService)) {
+            return true;
+        }
+        HAClient client = ha.getHAClient();
+        return client != null && client.getCurrentState() == HAConnectionState.TRANSFER;
     }
 
     private MappedFileQueue files() {

@@ -18,4 +18,11 @@ public interface LogView {
 
     /** The slaves that a master knows of at this moment; empty on a slave. */
     List<Replica> replicas();
+
+    /**
+     * Whether the whole log is the group's, as far as a slave knows. A member of a controller's group may hold a tail
+     * that its master does not: not known until it has compared its log with that master's, and cut it. True on a
+     * master, and of classic slaves.
+     */
+    boolean agreed();
 }

@@ -175,5 +175,10 @@ class CommitLogEndTest {
             looked.countDown();
             return new ArrayList<>(replicas);
         }
+
+        @Override
+        public boolean agreed() {
+            return true;
+        }
     }
 }
