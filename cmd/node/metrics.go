@@ -67,7 +67,7 @@ var figures = []figure{
 	{"api_connections", gauge, nil, "Connections of clients that are open.", func(s server.Stats) int64 { return s.Connections }},
 	{"api_streams", gauge, nil, "Streams that are open.", func(s server.Stats) int64 { return s.Streams }},
 	{"api_calls", gauge, nil, "Calls under way.", func(s server.Stats) int64 { return s.Calls }},
-	{"api_call_bytes", gauge, nil, "Bytes that calls under way count for against --limit-call-bytes.", func(s server.Stats) int64 { return s.Bytes }},
+	{"api_call_bytes", gauge, nil, "Bytes that calls under way, and refusals that wait, count for against --limit-call-bytes.", func(s server.Stats) int64 { return s.Bytes }},
 	{"api_refused_connections_total", counter, nil, "Connections refused for --limit-connections or --limit-per-address.", func(s server.Stats) int64 { return s.RefusedConnections }},
 	{"api_busy_total", counter, nil, "Calls answered with busy for a bound of the API.", func(s server.Stats) int64 { return s.Busy }},
 	{"api_panics_total", counter, nil, "Panics of handlers, caught. Each is a fault to report.", func(s server.Stats) int64 { return s.Panics }},

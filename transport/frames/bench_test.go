@@ -47,7 +47,7 @@ func BenchmarkReceive(b *testing.B) {
 			}
 			binary.BigEndian.PutUint32(frame[1:], uint32(len(frame)-prefix))
 			s := &Server{framed{r: bufio.NewReaderSize(&again{frame: frame}, buffer), limit: 1 << 20}}
-			s.Announced = func(int) error { return nil }
+			s.Arriving = func(int) error { return nil }
 			s.Arrived = func(message []byte) error {
 				if len(message) > 16<<10 {
 					wire.Elements(m, message, 40_000)

@@ -37,11 +37,11 @@ type framed struct {
 	// take to arrive, 0 for ever.
 	limit    int
 	patience time.Duration
-	// Announced is told the size of each message before memory is taken for it, and
-	// Arrived gets each before it is decoded; an error is what the receiver returns.
-	// They are set before the first message, or nil.
-	Announced func(bytes int) error
-	Arrived   func(message []byte) error
+	// Arriving is told how many bytes of a message are read next, up to 64 KiB, and
+	// Arrived gets each message before it is decoded; an error is what the receiver
+	// returns. They are set before the first message, or nil.
+	Arriving func(bytes int) error
+	Arrived  func(message []byte) error
 
 	in  bytes.Buffer
 	out []byte
@@ -95,18 +95,24 @@ func (f *framed) begin() (flags byte, n int, err error) {
 
 // body reads n bytes, which take memory as they arrive, not as they are announced.
 func (f *framed) body(n int) error {
-	if f.Announced != nil {
-		if err := f.Announced(n); err != nil {
-			return err
-		}
-	}
 	f.in.Reset()
 	if f.patience > 0 && f.r.Buffered() < n {
 		f.expect(time.Now().Add(f.patience))
 		defer f.expect(time.Time{})
 	}
-	_, err := io.CopyN(&f.in, f.r, int64(n))
-	return broken(err)
+	for n > 0 {
+		piece := min(n, buffer)
+		if f.Arriving != nil {
+			if err := f.Arriving(piece); err != nil {
+				return err
+			}
+		}
+		if _, err := io.CopyN(&f.in, f.r, int64(piece)); err != nil {
+			return broken(err)
+		}
+		n -= piece
+	}
+	return nil
 }
 
 // forget keeps no more memory of a message that was read than a small one takes.

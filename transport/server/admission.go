@@ -13,7 +13,9 @@ type admission struct {
 	maxCalls, maxBytes int64
 	inFlight           atomic.Int64
 	reserved           atomic.Int64
-	busy               *atomic.Int64
+	// refused is what refusals take that were not sent.
+	refused atomic.Int64
+	busy    *atomic.Int64
 }
 
 // take admits a call that takes size bytes of memory, see weigh, or returns an
@@ -46,11 +48,12 @@ func (a *admission) release(size int64) {
 	a.inFlight.Add(-1)
 }
 
-// refusal admits the answer to a call that was refused. The bytes of all may be
-// twice their bound for it, so that there is room where calls have taken all.
+// refusal admits the answer to a call that was refused. Refusals have as many bytes
+// as calls, but others: so there is room for them where calls have taken all, and
+// strangers who leave theirs unread take nothing from calls.
 func (a *admission) refusal() bool {
-	if a.reserved.Add(refusalMemory) > 2*a.maxBytes {
-		a.reserved.Add(-refusalMemory)
+	if a.refused.Add(refusalMemory) > a.maxBytes {
+		a.refused.Add(-refusalMemory)
 		return false
 	}
 	return true

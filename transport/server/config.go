@@ -61,7 +61,7 @@ var Methods = []string{
 // Stats is what a Server counts.
 type Stats struct {
 	// Connections, Streams, Calls and Bytes are what is open or under way now;
-	// Bytes is what Limits.Bytes bounds.
+	// Bytes is what Limits.Bytes bounds, and what refusals take.
 	Connections, Streams, Calls, Bytes int64
 	// Since the start: connections refused for one of the two bounds,
 	// calls answered with ErrBusy by this package, panics caught in handlers,

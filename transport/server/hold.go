@@ -41,17 +41,23 @@ func holdOf(ctx context.Context) *hold {
 	return h
 }
 
-// grow holds the memory that n more bytes take once they are decoded.
+// grow holds n more bytes, which come. The error wraps ErrBusy.
 func (h *hold) grow(n int) error {
-	if h.read += int64(n); h.read <= freeBytes {
-		return nil
-	}
-	return h.more(h.read*answerFactor - h.size)
+	h.read += int64(n)
+	return h.reach(h.read)
 }
 
-// more holds size bytes more. The error wraps ErrBusy.
-func (h *hold) more(size int64) error {
-	if size <= 0 {
+// whole holds what the bytes that have come take once they are decoded, with so
+// many elements. The error wraps ErrBusy. Before, a peer that announces much and
+// does not send it takes no more of the bounds than it sends.
+func (h *hold) whole(elements int) error {
+	return h.reach(h.read*answerFactor + int64(elements)*elementMemory)
+}
+
+// reach makes what is held total, if it is less; little is free.
+func (h *hold) reach(total int64) error {
+	size := total - h.size
+	if h.read <= freeBytes || size <= 0 {
 		return nil
 	}
 	if err := h.admission.reserve(size); err != nil {
@@ -85,10 +91,10 @@ func (h *hold) drop() {
 // too many elements, and holds what those of a large one take.
 func (h *hold) arrived(b []byte, kind proto.Message) error {
 	n, err := elements(b, kind)
-	if err != nil || h.size == 0 {
+	if err != nil {
 		return err
 	}
-	return h.more(int64(n) * elementMemory)
+	return h.whole(n)
 }
 
 // elements counts those of an encoded message, and refuses too many; those of a
@@ -114,7 +120,11 @@ type metered struct {
 // Read reads, until there is no room for what is read.
 func (m metered) Read(b []byte) (int, error) {
 	n, err := m.ReadCloser.Read(b)
-	if busy := m.hold.grow(n); busy != nil {
+	busy := m.hold.grow(n)
+	if busy == nil && err == io.EOF {
+		busy = m.hold.whole(0)
+	}
+	if busy != nil {
 		return 0, wire.ToConnectError(busy)
 	}
 	return n, err

@@ -19,7 +19,7 @@ type Limits struct {
 	// CallsPerStream is how many of one stream, and how many unary calls of one HTTP/2 connection.
 	CallsPerStream int
 	// Bytes bounds the memory of calls under way: the size of each request,
-	// and what its answer may take.
+	// and what its answer may take. Refusals that wait to be sent may take as much.
 	Bytes int64
 	// Message is the largest message taken, in bytes. It must not be below
 	// offset.MaxRequest.

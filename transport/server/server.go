@@ -171,7 +171,7 @@ func (s *Server) Stats() Stats {
 		Connections:        c.connections.Load(),
 		Streams:            c.streams.Load(),
 		Calls:              s.admission.inFlight.Load(),
-		Bytes:              s.admission.reserved.Load(),
+		Bytes:              s.admission.reserved.Load() + s.admission.refused.Load(),
 		RefusedConnections: c.refusedConnections.Load(),
 		Busy:               c.busy.Load(),
 		Panics:             c.panics.Load(),

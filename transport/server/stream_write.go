@@ -106,7 +106,7 @@ func (st *stream) sent(batch []reply) {
 func (st *stream) released(list []reply) {
 	for _, r := range list {
 		if !r.taken {
-			st.srv.admission.reserved.Add(-r.size)
+			st.srv.admission.refused.Add(-r.size)
 			continue
 		}
 		st.open--
