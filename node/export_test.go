@@ -26,7 +26,11 @@ func QuickGuard(t testing.TB) {
 
 // HangApply has the member look as if one Apply never came to its end, until the
 // next one begins.
-func HangApply(n *Node) { n.replica.Load().machine.busy.Store(1) }
+func HangApply(n *Node) {
+	if r := n.replica.Load(); r != nil { // it has not ended
+		r.machine.busy.Store(1)
+	}
+}
 
 // AnnounceStranger has the state name somebody who is no member, as one that was
 // removed stays named where the leader fails right then.
