@@ -155,7 +155,7 @@ var telling = regexp.MustCompile(`^\w+\.go:\d+: (.*)|^(?:fatal error|panic): .*`
 func words(said []byte) string {
 	for line := range strings.Lines(string(said)) {
 		m := telling.FindStringSubmatch(strings.TrimSpace(line))
-		if m == nil || strings.HasPrefix(m[1], "seed ") {
+		if m == nil || strings.HasPrefix(m[1], "seed ") || strings.HasPrefix(m[1], "network seed ") {
 			continue
 		}
 		text := strings.Join(strings.Fields(cmp.Or(m[1], m[0])), " ")
