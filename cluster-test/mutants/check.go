@@ -36,7 +36,7 @@ var checks = []check{
 	{name: "rule", folder: "fsm/table", tests: "^TestHistories$", limit: time.Minute},
 	{name: "replay", folder: "fsm", tests: "^(TestReplayEqualsLive|TestSnapshotAndTailEqualFullReplay|TestPersistBesideApply)$", limit: 2 * time.Minute},
 	{name: "kill", folder: "node/store", tests: "^TestKilledAnywhere$", times: 4, limit: time.Minute},
-	{name: "stores", folder: "client", tests: "^(TestStoresUnderFaults|TestConcurrentUse)$", limit: 2 * time.Minute},
+	{name: "stores", folder: "client", tests: "^(TestStoresUnderFaults|TestConcurrentUse)$", times: 8, limit: 2 * time.Minute},
 	{name: "suite", folder: "tidemarktest", tests: "^TestRemoteStoreIsAnOffsetStore$", limit: 2 * time.Minute},
 	{name: "divergences", folder: "cluster-test/mutants", tests: "^TestDivergences$", limit: 4 * time.Minute},
 	{name: "installs", folder: "cluster-test/mutants", tests: "^TestInstalls$", limit: 4 * time.Minute},
