@@ -67,6 +67,17 @@ func Put(disks map[string]*disk.Disk) local.Option {
 			c.TB.Fatal(err)
 		}
 		local.Env("CLUSTER_WRAP", wrap+" %n")(c)
+		c.TB.Cleanup(func() { noted(c) })
+	}
+}
+
+// noted waits until the exit codes of all nodes that ran are noted: the folders that
+// they are noted in go next.
+func noted(c *local.Cluster) {
+	for _, n := range c.Names() {
+		if _, err := os.Stat(filepath.Join(c.Run, n, "started")); err == nil {
+			(&Cluster{Cluster: c}).Ended(n)
+		}
 	}
 }
 
