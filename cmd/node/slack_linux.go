@@ -11,9 +11,9 @@ import (
 const (
 	// timerSlack is how late, in nanoseconds, a thread of this process may be woken
 	// from a sleep. While one waits for the disk, the Go runtime's monitor sleeps 20 µs
-	// at a time, and each of its turns costs a timer and a switch: a tenth to a fifth
-	// of what a member under load takes of its processor (docs/performance.md). No
-	// time that a node keeps is so short that this much matters.
+	// at a time, and each of its turns costs a timer and a switch: an eighth of what a
+	// commit takes of the processors (docs/performance.md). No time that a node keeps
+	// is so short that this much matters.
 	timerSlack = 200_000
 	// usualSlack is what a process has that nobody has told otherwise.
 	usualSlack = 50_000
