@@ -52,6 +52,19 @@ more() { # more N: wait until N further offsets are acknowledged
 	done
 }
 
+address() { cluster endpoints | cut -d, -f"${1#n}"; } # address NODE: of its API
+
+# gathered NODE: wait until every consumer process calls NODE. A client goes on
+# with a follower, which passes calls on, while the leader is one that it could
+# not reach lately.
+gathered() {
+	local until=$((SECONDS + 30))
+	until [ "$(curl -sS -m 1 "http://$(address "$1")/metrics" | awk '$1 == "tidemark_api_streams" {print $2}')" = 3 ]; do
+		[ $SECONDS -lt $until ] || die "the consumers do not all call $1 within 30 s; logs: $CLUSTER_RUN"
+		sleep 0.1
+	done
+}
+
 cluster clean
 say "three nodes"
 cluster up 3 >/dev/null
@@ -76,7 +89,7 @@ more $((want / 16))
 
 say "snapshots on every node"
 for n in n1 n2 n3; do
-	"$CLUSTER_BIN/tidemark" --endpoints "$(cluster endpoints | cut -d, -f"${n#n}")" --timeout 20s cluster snapshot >/dev/null
+	"$CLUSTER_BIN/tidemark" --endpoints "$(address "$n")" --timeout 20s cluster snapshot >/dev/null
 done
 more $((want / 16))
 
@@ -97,6 +110,7 @@ left=$((want - $(acknowledged)))
 [ $left -le 0 ] || more $left
 
 leader=$(cluster leader)
+gathered "$leader"
 say "last act: the followers stand still for 0.2 s, then all nodes are killed at once"
 for n in n1 n2 n3; do [ "$n" = "$leader" ] || cluster pause "$n"; done
 sleep 0.2
