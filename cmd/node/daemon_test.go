@@ -15,20 +15,16 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/tidemark-mq/tidemark/internal/ports"
 	"github.com/tidemark-mq/tidemark/node"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
 	"github.com/tidemark-mq/tidemark/transport/api/tidemark/v1/tidemarkv1connect"
 )
 
-// freePort gives an address that nobody listens on now.
+// freePort gives an address that nobody else gets until the test has ended.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
+	return fmt.Sprintf("127.0.0.1:%d", ports.Free(t))
 }
 
 // What was acknowledged is there after a stop and a start, the stop is clean,
@@ -108,12 +104,13 @@ func TestStopTellsStreams(t *testing.T) {
 // user's home, says where, and leaves nothing elsewhere.
 func TestDevKeepsItsState(t *testing.T) {
 	home, tmp := filepath.Join(t.TempDir(), "not", "made"), t.TempDir()
+	addrs := []string{freePort(t), freePort(t)} // another raft port each time, held outside of tmp
 	t.Setenv("XDG_STATE_HOME", home)
 	t.Setenv("TMPDIR", tmp)
 	args := []string{"--dev", "--listen", "127.0.0.1:0", "--peer-listen"}
 	var cluster any
 	for i, said := range []string{"is kept in this folder", "going on with what this folder holds"} {
-		p := spawn(t, append(args, freePort(t))...) // another raft port each time
+		p := spawn(t, append(args, addrs[i])...)
 		p.ready(t)
 		if text := p.text(); !strings.Contains(text, said) || !strings.Contains(text, "data="+filepath.Join(home, "tidemark-dev")) {
 			t.Errorf("start %d: the log does not say %q of the folder", i+1, said)

@@ -6,7 +6,6 @@ package incluster
 import (
 	"context"
 	"fmt"
-	"net"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/tidemark-mq/tidemark/auth"
+	"github.com/tidemark-mq/tidemark/internal/ports"
 	"github.com/tidemark-mq/tidemark/node"
 	"github.com/tidemark-mq/tidemark/transport/memnet"
 )
@@ -117,11 +117,7 @@ func (c *Cluster) make(name string) *Member {
 		Timers:  Slower(node.LAN()),
 	}
 	if c.tcp {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			c.TB.Fatal(err)
-		}
-		m.port, m.Config.AdvertisePeer, m.Config.Dial = l, l.Addr().String(), nil
+		m.Config.AdvertisePeer, m.Config.Dial = fmt.Sprintf("127.0.0.1:%d", ports.Free(c.TB)), nil
 	}
 	c.Members = append(c.Members, m)
 	return m

@@ -28,7 +28,6 @@ type Member struct {
 	Edge func(m *Member) (end func())
 
 	cluster *Cluster
-	port    net.Listener         // over TCP, until the first start
 	life    atomic.Pointer[life] // nil before the first start
 	endEdge func()
 }
@@ -51,14 +50,10 @@ func (m *Member) Listen(port string) (net.Listener, error) {
 	return m.cluster.Net.Host(m.Host).Listen(port)
 }
 
-// listen opens the raft port, over TCP again at the address of the first time.
+// listen opens the raft port.
 func (m *Member) listen() (net.Listener, error) {
 	if !m.cluster.tcp {
 		return m.Listen(":7412")
-	}
-	if l := m.port; l != nil {
-		m.port = nil
-		return l, nil
 	}
 	return net.Listen("tcp", m.Config.AdvertisePeer)
 }
