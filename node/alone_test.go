@@ -69,9 +69,7 @@ func TestAMemberAloneGrows(t *testing.T) {
 	for range 2 {
 		m := c.Add()
 		addMember(c, c.Leader(), m)
-		if _, err := c.Leader().Node().PromoteMember(within(t, incluster.Patience), incluster.Operator, m.ID()); err != nil {
-			t.Fatal(err)
-		}
+		promote(c, c.Leader(), m.ID())
 		c.WaitReady(m)
 	}
 	for _, m := range c.Members {

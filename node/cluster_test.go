@@ -307,9 +307,7 @@ func TestReadIndexOfALeaderWithASnapshotAlone(t *testing.T) {
 	c.Until("the snapshot has been sent", func() bool { // the state is there a little before raft says so
 		return away.Status().SnapshotIndex >= index
 	})
-	if _, _, err := leader.Node().Transfer(within(t, incluster.Patience), incluster.Operator, away.Name); err != nil {
-		t.Fatal(err)
-	}
+	c.HandOver(away)
 	var got uint64
 	c.Until("the new leader confirms reads", func() (done bool) {
 		got, err = node.ReadIndex(within(t, incluster.Patience), away.Node())

@@ -95,9 +95,7 @@ func TestAMemberRemovedWhileItWasDown(t *testing.T) {
 	leader := c.Leader()
 	away := c.Followers(leader)[0]
 	away.Stop()
-	if _, err := leader.Node().RemoveMember(within(t, incluster.Patience), incluster.Operator, away.Name); err != nil {
-		t.Fatal(err)
-	}
+	remove(c, leader, away.Name)
 	away.Start()
 	if err := away.Wait(); node.ExitCode(err) != node.ExitRemoved {
 		t.Errorf("Run returned %v, exit code %d; want %d", err, node.ExitCode(err), node.ExitRemoved)

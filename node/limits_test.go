@@ -304,9 +304,7 @@ func TestSnapshotsFollowTheLogsBytes(t *testing.T) {
 	leader := c.Leader()
 	cluster := leader.Status().Meta.Cluster
 	for i := range 4 {
-		if _, _, err := leader.Node().Commit(within(t, incluster.Patience), incluster.Operator, wide(cluster, i)); err != nil {
-			t.Fatal(err)
-		}
+		leader.MustSend(wide(cluster, i))
 	}
 	for _, m := range c.Members {
 		c.Until(m.Name+" has a snapshot", func() bool { return m.Status().SnapshotIndex > 0 })

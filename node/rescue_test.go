@@ -109,9 +109,7 @@ func TestRescue(t *testing.T) {
 	for range 2 {
 		added := n.Add()
 		addMember(n, n.Leader(), added)
-		if _, err := n.Leader().Node().PromoteMember(within(t, incluster.Patience), incluster.Operator, added.ID()); err != nil {
-			t.Fatal(err)
-		}
+		promote(n, n.Leader(), added.ID())
 		n.WaitReady(added)
 	}
 	n.Leader().Kill()

@@ -413,19 +413,9 @@ func TestTrapWaitingForTheCommitIndex(t *testing.T) {
 		leader := c.Leader()
 		k := incluster.Key("g", 1)
 		leader.MustCommit(k, 1)
-		c.Until("all have announced themselves", func() bool {
-			for _, s := range leader.Status().Members {
-				if s.API == "" {
-					return false
-				}
-			}
-			return true
-		})
-		// The last entries of the log are now those of a new leader.
-		if _, _, err := leader.Node().Transfer(within(t, incluster.Patience), incluster.Operator, ""); err != nil {
-			t.Fatal(err)
-		}
-		next := c.Leader()
+		quiet(c)
+		next := c.Followers(leader)[0]
+		c.HandOver(next) // the last entries of the log are now those of a new leader
 		c.Until("everybody has the commit index", func() bool {
 			for _, m := range c.Members {
 				if m.Status().CommitIndex != next.Status().CommitIndex {

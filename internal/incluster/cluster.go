@@ -181,6 +181,25 @@ func (c *Cluster) Leading(ctx context.Context) *Member {
 	return nil
 }
 
+// HandOver has leadership go to a member. Where a transfer did not come to its
+// end, or may not have, it is asked for again: raft gives the member one election
+// timeout, and a busy machine may take longer.
+func (c *Cluster) HandOver(to *Member) {
+	c.TB.Helper()
+	c.Until(to.Name+" leads", func() bool {
+		leader := c.Leader()
+		if leader == to {
+			return true
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), Patience)
+		defer cancel()
+		if _, _, err := leader.Node().Transfer(ctx, Operator, to.ID()); err != nil {
+			c.TB.Logf("a transfer to %s: %v", to.Name, err)
+		}
+		return false
+	})
+}
+
 // Followers are the running members but for one.
 func (c *Cluster) Followers(leader *Member) []*Member {
 	var list []*Member
