@@ -283,83 +283,85 @@ func wrongWhen(flag *atomic.Bool, name *atomic.Pointer[string]) incluster.Option
 func TestALeaderWithAWrongDigestGoesIntoQuarantine(t *testing.T) {
 	var flag atomic.Bool
 	var who atomic.Pointer[string]
-	c := incluster.Start(t, 3, wrongWhen(&flag, &who))
-	leader := c.Leader()
-	k := incluster.Key("g", 1)
-	leader.MustCommit(k, 1)
-	if _, d, err := leader.Node().Checkpoint(within(t, incluster.Patience)); err != nil || d == (offset.Digest{}) {
-		t.Fatalf("checkpoint: %v, %v", d, err)
-	}
-	for _, m := range c.Members {
-		c.Until(m.Name+" agrees", func() bool { return metric(m, "checkpoints_agreed_total") > 0 })
-	}
-	who.Store(&leader.Name)
-	flag.Store(true)
-	index, _, err := leader.Node().Checkpoint(within(t, incluster.Patience))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Until("the leader is under quarantine", func() bool {
-		err := leader.Node().Ready()
-		return err != nil && strings.Contains(err.Error(), "differs from the majority")
-	})
-	if !leader.Running() || leader.Status().State != "shutdown" {
-		t.Errorf("the member under quarantine: running %v, state %s", leader.Running(), leader.Status().State)
-	}
-	_, _, err = leader.Fetch(within(t, time.Second), k, local)
-	if !errors.Is(err, offset.ErrNotReady) {
-		t.Errorf("a read from the member under quarantine: %v", err)
-	}
-	rest := c.Followers(leader)
-	rest[0].MustCommit(k, 2)
-	if n := len(rest[0].Status().Members); n != 3 {
-		t.Errorf("the configuration has %d members, want 3: it stays in", n)
-	}
-	var mark struct {
-		Checkpoint uint64 `json:"checkpoint"`
-	}
-	data, err := os.ReadFile(filepath.Join(leader.Dir, "quarantine.json"))
-	if err != nil || json.Unmarshal(data, &mark) != nil || mark.Checkpoint != index {
-		t.Errorf("the mark: %s, %v; want checkpoint %d", data, err, index)
-	}
-	// Started again it does no better: it must be seeded anew.
-	leader.Stop()
-	leader.Start()
-	c.Until("it says so again", func() bool {
-		err := leader.Node().Ready()
-		return err != nil && strings.Contains(err.Error(), "empty data folder")
-	})
+	virtually(t, func(t *testing.T, c *incluster.Cluster) {
+		leader := c.Leader()
+		k := incluster.Key("g", 1)
+		leader.MustCommit(k, 1)
+		if _, d, err := leader.Node().Checkpoint(within(t, incluster.Patience)); err != nil || d == (offset.Digest{}) {
+			t.Fatalf("checkpoint: %v, %v", d, err)
+		}
+		for _, m := range c.Members {
+			c.Until(m.Name+" agrees", func() bool { return metric(m, "checkpoints_agreed_total") > 0 })
+		}
+		who.Store(&leader.Name)
+		flag.Store(true)
+		index, _, err := leader.Node().Checkpoint(within(t, incluster.Patience))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Until("the leader is under quarantine", func() bool {
+			err := leader.Node().Ready()
+			return err != nil && strings.Contains(err.Error(), "differs from the majority")
+		})
+		if !leader.Running() || leader.Status().State != "shutdown" {
+			t.Errorf("the member under quarantine: running %v, state %s", leader.Running(), leader.Status().State)
+		}
+		_, _, err = leader.Fetch(within(t, time.Second), k, local)
+		if !errors.Is(err, offset.ErrNotReady) {
+			t.Errorf("a read from the member under quarantine: %v", err)
+		}
+		rest := c.Followers(leader)
+		rest[0].MustCommit(k, 2)
+		if n := len(rest[0].Status().Members); n != 3 {
+			t.Errorf("the configuration has %d members, want 3: it stays in", n)
+		}
+		var mark struct {
+			Checkpoint uint64 `json:"checkpoint"`
+		}
+		data, err := os.ReadFile(filepath.Join(leader.Dir, "quarantine.json"))
+		if err != nil || json.Unmarshal(data, &mark) != nil || mark.Checkpoint != index {
+			t.Errorf("the mark: %s, %v; want checkpoint %d", data, err, index)
+		}
+		// Started again it does no better: it must be seeded anew.
+		leader.Stop()
+		leader.Start()
+		c.Until("it says so again", func() bool {
+			err := leader.Node().Ready()
+			return err != nil && strings.Contains(err.Error(), "empty data folder")
+		})
+	}, wrongWhen(&flag, &who))
 }
 
 // TestWithoutAMajorityNobodyStops: three states that all differ.
 func TestWithoutAMajorityNobodyStops(t *testing.T) {
 	var flag atomic.Bool
 	var nobody atomic.Pointer[string]
-	c := incluster.Start(t, 3, wrongWhen(&flag, &nobody), func(m *incluster.Member) { m.Config.Snapshots.TrailingBytes = 1 })
-	leader := c.Leader()
-	flag.Store(true)
-	if _, _, err := leader.Node().Checkpoint(within(t, incluster.Patience)); err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range c.Members {
-		c.Until(m.Name+" raises the alarm", func() bool { return metric(m, "digest_alarm") == 1 })
-		if err := m.Node().Ready(); err != nil {
-			t.Errorf("%s does not serve: %v", m.Name, err)
+	virtually(t, func(t *testing.T, c *incluster.Cluster) {
+		leader := c.Leader()
+		flag.Store(true)
+		if _, _, err := leader.Node().Checkpoint(within(t, incluster.Patience)); err != nil {
+			t.Fatal(err)
 		}
-	}
-	leader.MustCommit(incluster.Key("g", 1), 1)
-	before := metric(leader, "log_bytes")
-	if _, _, _, err := leader.Node().Snapshot(within(t, incluster.Patience), incluster.Operator); err != nil {
-		t.Fatal(err)
-	}
-	if after := metric(leader, "log_bytes"); after < before {
-		t.Errorf("the log was cut from %.0f to %.0f bytes though states differ", before, after)
-	}
-	flag.Store(false)
-	if _, _, err := leader.Node().Checkpoint(within(t, incluster.Patience)); err != nil {
-		t.Fatal(err)
-	}
-	c.Until("the alarm ends", func() bool { return metric(leader, "digest_alarm") == 0 })
+		for _, m := range c.Members {
+			c.Until(m.Name+" raises the alarm", func() bool { return metric(m, "digest_alarm") == 1 })
+			if err := m.Node().Ready(); err != nil {
+				t.Errorf("%s does not serve: %v", m.Name, err)
+			}
+		}
+		leader.MustCommit(incluster.Key("g", 1), 1)
+		before := metric(leader, "log_bytes")
+		if _, _, _, err := leader.Node().Snapshot(within(t, incluster.Patience), incluster.Operator); err != nil {
+			t.Fatal(err)
+		}
+		if after := metric(leader, "log_bytes"); after < before {
+			t.Errorf("the log was cut from %.0f to %.0f bytes though states differ", before, after)
+		}
+		flag.Store(false)
+		if _, _, err := leader.Node().Checkpoint(within(t, incluster.Patience)); err != nil {
+			t.Fatal(err)
+		}
+		c.Until("the alarm ends", func() bool { return metric(leader, "digest_alarm") == 0 })
+	}, wrongWhen(&flag, &nobody), func(m *incluster.Member) { m.Config.Snapshots.TrailingBytes = 1 })
 }
 
 // TestARemovalThatWouldEndTheClusterIsRefused: with one of three voters down,

@@ -408,27 +408,28 @@ func metric(m *incluster.Member, name string) float64 {
 // TestTrapWaitingForTheCommitIndex: raft commits entries that no FSM ever sees,
 // so a read that waits for "applied = commit index" waits for ever on a quiet log.
 func TestTrapWaitingForTheCommitIndex(t *testing.T) {
-	show := func(t *testing.T, wait bool) error {
-		c := incluster.Start(t, 3, func(m *incluster.Member) { m.Config.Unsafe.WaitForCommitIndex = wait })
-		leader := c.Leader()
-		k := incluster.Key("g", 1)
-		leader.MustCommit(k, 1)
-		quiet(c)
-		next := c.Followers(leader)[0]
-		c.HandOver(next) // the last entries of the log are now those of a new leader
-		c.Until("everybody has the commit index", func() bool {
-			for _, m := range c.Members {
-				if m.Status().CommitIndex != next.Status().CommitIndex {
-					return false
+	show := func(t *testing.T, wait bool) (err error) {
+		virtually(t, func(t *testing.T, c *incluster.Cluster) {
+			leader := c.Leader()
+			k := incluster.Key("g", 1)
+			leader.MustCommit(k, 1)
+			quiet(c)
+			next := c.Followers(leader)[0]
+			c.HandOver(next) // the last entries of the log are now those of a new leader
+			c.Until("everybody has the commit index", func() bool {
+				for _, m := range c.Members {
+					if m.Status().CommitIndex != next.Status().CommitIndex {
+						return false
+					}
 				}
+				return true
+			})
+			follower := c.Followers(next)[0]
+			state, _, failed := follower.Fetch(within(t, time.Second), k, linearizable)
+			if err = failed; err == nil && state.Position.Offset != 1 {
+				t.Errorf("read %d, want 1", state.Position.Offset)
 			}
-			return true
-		})
-		follower := c.Followers(next)[0]
-		state, _, err := follower.Fetch(within(t, time.Second), k, linearizable)
-		if err == nil && state.Position.Offset != 1 {
-			t.Errorf("read %d, want 1", state.Position.Offset)
-		}
+		}, func(m *incluster.Member) { m.Config.Unsafe.WaitForCommitIndex = wait })
 		return err
 	}
 	t.Run("fault", func(t *testing.T) {
@@ -449,16 +450,14 @@ func TestTrapWaitingForTheCommitIndex(t *testing.T) {
 // lags carries depends on the number of entries alone.
 func TestTrapAppendsHaveNoByteBound(t *testing.T) {
 	const bound = 4 << 20
-	show := func(t *testing.T, library bool) float64 {
-		c := incluster.Start(t, 3, patient, func(m *incluster.Member) { m.Config.Unsafe.LibraryAppends = library })
-		leader := c.Leader()
-		away := c.Followers(leader)[0]
-		meta := leader.MustCommit(incluster.Key("g", 0), 1)
-		away.Kill()
-		ctx := within(t, incluster.Patience)
-		for i := range 70 {
-			if _, _, err := leader.Node().Commit(ctx, incluster.Operator, wide(meta.Cluster, i)); err != nil {
-				t.Fatal(err)
+	show := func(t *testing.T, library bool) (largest float64) {
+		virtually(t, func(t *testing.T, c *incluster.Cluster) {
+			leader := c.Leader()
+			away := c.Followers(leader)[0]
+			meta := leader.MustCommit(incluster.Key("g", 0), 1)
+			away.Kill()
+			for i := range 70 {
+				leader.MustSend(wide(meta.Cluster, i))
 			}
 		}
 		away.Start()
