@@ -126,6 +126,7 @@ func TestBoundsOfACutRequest(t *testing.T) {
 func TestBadRequestsAreRefusedAtOnce(t *testing.T) {
 	c := incluster.Start(t, 1)
 	m := c.Members[0]
+	quiet(c)
 	before := metric(m, "proposed_entries_total")
 	_, _, err := m.Node().Commit(within(t, time.Second), incluster.Operator, &offset.Commits{})
 	if !errors.Is(err, offset.ErrInvalid) {

@@ -1,7 +1,6 @@
 package node_test
 
 import (
-	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -53,12 +52,13 @@ func TestWhatIsHeldUpShowsInItsStage(t *testing.T) {
 		m.Config.Checkpoints.Entries = 1 << 30
 	})
 	leader := c.Leader()
-	value := int64(0)
-	commit := func() {
-		value++
-		leader.MustCommit(incluster.Key("g", 1), value)
+	commits := 0
+	commit := func() (offsets int) { // each has a number of its own, by which its cost is known
+		commits++
+		leader.Fill("g", commits, int64(commits))
+		return commits
 	}
-	announced(c)
+	quiet(c)
 	commit()
 	settle(c)
 	for stage, hold := range map[string]func(on bool){
@@ -75,23 +75,13 @@ func TestWhatIsHeldUpShowsInItsStage(t *testing.T) {
 		settle(c)
 	}
 	apply.Store(true)
-	shows(t, "apply", func() { node.Checkpoint(t, leader.Node()) }, costs)
+	shows(t, "apply", func() (offsets int) { node.Checkpoint(t, leader.Node()); return 0 }, costs)
 	apply.Store(false)
-	shows(t, "queue", func() {
+	shows(t, "queue", func() (offsets int) {
 		resume := node.HoldProposing(t, leader.Node())
 		defer time.AfterFunc(held, resume).Stop()
-		commit()
+		return commit()
 	}, costs)
-}
-
-// announced waits until each member's address is in the state: from then on no
-// entries come by themselves.
-func announced(c *incluster.Cluster) {
-	c.TB.Helper()
-	c.Until("all members have announced themselves", func() bool {
-		list := c.Leader().Status().Members
-		return len(list) == len(c.Members) && !slices.ContainsFunc(list, func(m offset.MemberStatus) bool { return m.API == "" })
-	})
 }
 
 // settle waits until no member lags.
@@ -111,16 +101,15 @@ func settle(c *incluster.Cluster) {
 // shows has entries made while one stage is held up. The least that they took in
 // each stage says where it was: a busy machine holds the others up too at times,
 // but not every time.
-func shows(t *testing.T, stage string, entry func(), costs chan node.EntryCost) {
+func shows(t *testing.T, stage string, entry func() (offsets int), costs chan node.EntryCost) {
 	t.Helper()
 	for len(costs) > 0 {
 		<-costs
 	}
 	least := map[string]time.Duration{}
 	for range 20 {
-		entry()
 		slow := 0
-		for name, took := range stagesOf(next(t, costs)) {
+		for name, took := range stagesOf(costOf(t, costs, entry())) {
 			if was, ok := least[name]; !ok || took < was {
 				least[name] = took
 			}
@@ -137,6 +126,17 @@ func shows(t *testing.T, stage string, entry func(), costs chan node.EntryCost) 
 			t.Errorf("with %s held up for %v each, entries took %v at least in %s", stage, held, took, name)
 		}
 	}
+}
+
+// costOf is the cost of the entry with that many offsets. What is told of others is
+// passed over: of the one before, whose caller may be answered first, or of a member's
+// announcement.
+func costOf(t *testing.T, costs chan node.EntryCost, offsets int) (e node.EntryCost) {
+	t.Helper()
+	for e = next(t, costs); e.Offsets != offsets; {
+		e = next(t, costs)
+	}
+	return e
 }
 
 // next is the cost of the next entry.
@@ -165,11 +165,9 @@ func TestCostOfAnEntry(t *testing.T) {
 		}
 	})
 	m := c.Leader()
-	announced(c)
+	quiet(c)
 	m.MustCommit(incluster.Key("first", 0), 1)
-	for last := false; !last; {
-		last = next(t, costs).Offsets == 1
-	}
+	costOf(t, costs, 1)
 	before, proposed, written := m.Status().Vitals, metric(m, "proposed_bytes_total"), bytes.Load()
 	began := time.Now()
 	m.Fill("g", 5000, 1)

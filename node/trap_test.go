@@ -386,13 +386,20 @@ func toldAtTheEnd(t *testing.T, blind bool) (told int) {
 	return told
 }
 
-// quiet waits until all members have announced themselves, after which they
-// propose nothing of their own.
+// quiet waits until all members have announced themselves and know it, after which
+// they propose nothing of their own, and until no entry comes any more: who is late
+// to know may have announced itself again.
 func quiet(c *incluster.Cluster) {
 	c.TB.Helper()
-	c.Until("all have announced themselves", func() bool {
-		members := c.Leader().Status().Members
-		return len(members) == len(c.Members) && !slices.ContainsFunc(members, func(m offset.MemberStatus) bool { return m.API == "" })
+	c.Until("all know that they have announced themselves", func() bool {
+		return !slices.ContainsFunc(c.Members, func(m *incluster.Member) bool { return apiOf(m, m.ID()) == "" })
+	})
+	last, since := uint64(0), time.Now()
+	c.Until("no entry comes any more", func() bool {
+		if now := c.Leader().Status().LastIndex; now != last {
+			last, since = now, time.Now()
+		}
+		return time.Since(since) > 200*time.Millisecond
 	})
 }
 
@@ -459,10 +466,11 @@ func TestTrapAppendsHaveNoByteBound(t *testing.T) {
 			for i := range 70 {
 				leader.MustSend(wide(meta.Cluster, i))
 			}
-		}
-		away.Start()
-		c.WaitReady(away)
-		return metric(leader, "append_largest_bytes")
+			away.Start()
+			c.WaitReady(away)
+			largest = metric(leader, "append_largest_bytes")
+		}, patient, func(m *incluster.Member) { m.Config.Unsafe.LibraryAppends = library })
+		return largest
 	}
 	t.Run("fault", func(t *testing.T) {
 		t.Parallel()
