@@ -127,6 +127,10 @@ func TestTheFolderThatLacksTheLeast(t *testing.T) {
 	k := incluster.Key("g", 1)
 	c.Leader().MustCommit(k, 1)
 	behind := c.Followers(c.Leader())[0]
+	c.Until("the first follower has it", func() bool {
+		s, _, err := behind.Fetch(t.Context(), k, local)
+		return err == nil && s.Position.Offset == 1
+	})
 	behind.Kill()
 	c.Leader().MustCommit(k, 2)
 	ahead := c.Followers(c.Leader())[0]

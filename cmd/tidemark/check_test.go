@@ -47,8 +47,9 @@ func TestCheckOnARealCluster(t *testing.T) {
 	if after := r.tidemark(t, "export", "--format", "csv").out; after != before {
 		t.Errorf("measuring left\n%s", after)
 	}
-	gone := r.Leader().Name
-	r.Leader().Kill()
+	leader := r.Leader()
+	gone := leader.Name
+	leader.Kill()
 	r.untilHealth(t, gone+" found to be gone", func(h *healthResult) bool {
 		return h.Leader != "" && slices.ContainsFunc(h.Findings, func(x finding) bool {
 			return strings.HasPrefix(x.Member, gone) && strings.Contains(x.What, "does not answer")
