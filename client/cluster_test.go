@@ -153,7 +153,7 @@ func TestNothingPersistedIsLostWhileLeadersDie(t *testing.T) {
 				for _, q := range mine {
 					s.UpdateOffset(q, n, true)
 				}
-				if err := s.PersistAll(within(t, 10*time.Second), mine); err != nil {
+				if err := s.PersistAll(within(t, 30*time.Second), mine); err != nil {
 					t.Errorf("consumer %d, offset %d: %v", g, n, err)
 					return
 				}
@@ -389,11 +389,14 @@ func TestOperatorsCallsOnACluster(t *testing.T) {
 			t.Fatalf("%+v, %v", st, err)
 		}
 	}
-	before := e.Leader()
-	id, _, err := c.Transfer(ctx, "")
-	if err != nil || id == before.ID() {
-		t.Fatalf("%q, %v", id, err)
-	}
+	e.Until("leadership is handed over", func() bool { // a busy machine may be too slow for it, or elect another leader before
+		before := e.Leader()
+		id, _, err := c.Transfer(ctx, "")
+		if err != nil && !errors.Is(err, offset.ErrOutcomeUnknown) && !errors.Is(err, offset.ErrBusy) {
+			t.Fatal(err)
+		}
+		return err == nil && id != before.ID()
+	})
 	if err := s.PersistAll(ctx, list); err != nil {
 		t.Fatal(err)
 	}
