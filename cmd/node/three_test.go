@@ -23,7 +23,7 @@ func three(t *testing.T) []*process {
 	for i := range 3 {
 		name := fmt.Sprintf("n%d", i+1)
 		nodes = append(nodes, spawn(t, "--name", name, "--data", filepath.Join(dir, name), "--listen", "127.0.0.1:0",
-			"--peer-listen", peers[i], "--initial-cluster", strings.Join(founders, ",")))
+			"--peer-listen", peers[i], "--initial-cluster", strings.Join(founders, ","), "--timers", "slow-disk"))
 	}
 	for _, p := range nodes {
 		p.ready(t)
@@ -76,14 +76,14 @@ func TestThreeNodes(t *testing.T) {
 		}
 	}
 	var leader *process
-	for _, p := range nodes {
-		if ask(t, p, "ClusterService/Status", `{}`)["state"] == "leader" {
-			leader = p
+	await(t, "a leader", func() bool {
+		for _, p := range nodes {
+			if ask(t, p, "ClusterService/Status", `{}`)["state"] == "leader" {
+				leader = p
+			}
 		}
-	}
-	if leader == nil {
-		t.Fatal("nobody leads")
-	}
+		return leader != nil
+	})
 	leader.signal(t, syscall.SIGTERM)
 	if code := leader.wait(t); code != exitOK {
 		t.Errorf("the leader ended with %d", code)
