@@ -172,9 +172,6 @@ func (c *Cluster) On(r *rand.Rand, names ...string) {
 	}
 }
 
-// Try starts a node that may end at once.
-func (c *Cluster) Try(name string) { _ = c.Script("cluster.sh", "start", name).Run() }
-
 // crash is what the runtime says first of a crash, if there is one.
 func crash(log string) string {
 	for _, sign := range []string{"unexpected fault address", "panic: ", "fatal error: "} {

@@ -67,10 +67,8 @@ func (c *Cluster) replace(name string) {
 			}
 		}
 	}()
-	added := c.Tidemark("cluster", "add", newest[1], newest[2], "--execute")
-	stop()
-	<-manager
-	added.Want(c.TB, 0, "", "")
+	defer func() { stop(); <-manager }() // not before it serves: it may have ended as it was added
+	c.Tidemark("cluster", "add", newest[1], newest[2], "--execute").Want(c.TB, 0, "", "")
 	c.Serves()
 	ask.Until(c.TB, name+" is promoted", func() bool {
 		return c.Tidemark("cluster", "promote", name, "--execute").Code == 0

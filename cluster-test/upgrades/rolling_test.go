@@ -123,7 +123,7 @@ func (r *roller) noWayBack(n string) {
 	r.t.Helper()
 	r.Sh("stop", n)
 	r.Bin = r.present
-	r.Sh("start", n)
+	r.Try(n)
 	ask.Until(r.t, n+" says that it is too old for the state", func() bool {
 		return strings.Contains(r.Log(n), "is of level 2; this build reads up to 1, run a newer one; nothing was changed")
 	})
