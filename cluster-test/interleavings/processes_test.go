@@ -49,11 +49,13 @@ func TestAWipedNodeThatComesBack(t *testing.T) {
 		return err == nil && s.NotReady == ""
 	})
 	n.MustRead(t, ask.Local, incluster.Key("g", 0), 8)
-	id, err := n.Status(ask.Within(t, time.Second))
+	id, err := n.Status(ask.Within(t, ask.Patience))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Tidemark("cluster", "promote", id.NodeID, "--execute").Want(t, 0, "done", "")
+	ask.Until(t, "it is promoted", func() bool {
+		return c.Tidemark("cluster", "promote", id.NodeID, "--execute").Code == 0
+	})
 	c.Sh("kill", c.Others(name)[0])
 	ask.Until(t, "commits go on with it", func() bool {
 		return c.Tidemark("commit", "g", "t", "0", "9", "--broker", "b", "--execute").Code == 0
@@ -107,7 +109,7 @@ func callerDies(t *testing.T, mode string) {
 	if r := <-done; r.Code == 0 {
 		t.Fatalf("the caller was done before it died: %+v", r)
 	}
-	c.Tidemark("cluster", "status").Want(t, 0, "under way: chunk", "")
+	c.Healthy().Want(t, 0, "under way: chunk", "")
 	if mode == "--replace" { // staged beside: nothing of it is to be seen
 		n.MustRead(t, ask.Default, large(0), -1)
 	} else {

@@ -215,6 +215,17 @@ func (c *Cluster) Client() *client.Client {
 	return cl
 }
 
+// Healthy asks for the status of the cluster until that is healthy, which it is not
+// for as long as an election takes, and returns what the CLI said then.
+func (c *Cluster) Healthy() (r Result) {
+	c.TB.Helper()
+	ask.Until(c.TB, "the cluster is healthy", func() bool {
+		r = c.Tidemark("cluster", "status")
+		return r.Code == 0
+	})
+	return r
+}
+
 // Result is what a run of the CLI gave.
 type Result struct {
 	Code     int
