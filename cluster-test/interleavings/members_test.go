@@ -45,7 +45,7 @@ func TestAFollowerThatServesLocalReadsBeforeItHasCaughtUp(t *testing.T) {
 		return err == nil && s.Term > 0
 	})
 	for range 10 {
-		s, _, err := n.Fetch(ask.Within(t, 200*time.Millisecond), ask.Local, k)
+		s, _, err := n.Fetch(ask.Within(t, 5*time.Second), ask.Local, k)
 		if !errors.Is(err, offset.ErrNotReady) {
 			t.Fatalf("a local read before it has caught up: %+v, %v; want ErrNotReady", s, err)
 		}
