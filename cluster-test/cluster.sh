@@ -230,6 +230,14 @@ leader() {
 	return 1
 }
 
+leading() { # leading SECONDS: the name of the leader, once there is one
+	local until=$((SECONDS + $1))
+	until leader; do
+		[ $SECONDS -lt $until ] || return 1
+		sleep 0.1
+	done
+}
+
 status() {
 	local n
 	for n in $(nodes); do
@@ -300,10 +308,10 @@ help | -h | --help | clean | story) ;; # of whatever is here, or of another fold
 esac
 show
 case ${1:-help} in
-up) up "${2:-3}" && status ;;
+up) up "${2:-3}"; status || true ;; # an election since then is no failure of up
 run) stay "${2:-3}" ;;
 status) status ;;
-leader) leader || die "no node says that it leads" ;;
+leader) leading 10 || die "no node says that it leads" ;;
 endpoints) endpoints ;;
 start) node "${2:-}"; rm -f "$run/$2/stopped"; start "$2" ;;
 stop) node "${2:-}"; stop "$2" ;;

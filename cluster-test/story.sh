@@ -54,16 +54,17 @@ more() { # more N: wait until N further offsets are acknowledged
 
 address() { cluster endpoints | cut -d, -f"${1#n}"; } # address NODE: of its API
 
-# gathered NODE: wait until every consumer process calls NODE. A client goes on
-# with a follower, which passes calls on, while the leader is one that it could
-# not reach lately.
+# gathered: wait until every consumer process calls the leader, whose name it leaves
+# in $leader. A client goes on with a follower, which passes calls on, while the
+# leader is one that it could not reach lately.
 gathered() {
 	local until=$((SECONDS + 30))
-	until [ "$(curl -sS -m 1 "http://$(address "$1")/metrics" | awk '$1 == "tidemark_api_streams" {print $2}')" = 3 ]; do
-		[ $SECONDS -lt $until ] || die "the consumers do not all call $1 within 30 s; logs: $CLUSTER_RUN"
+	until leader=$(cluster leader) && [ "$(streams "$leader")" = 3 ]; do
+		[ $SECONDS -lt $until ] || die "the consumers do not all call the leader, $leader, within 30 s; logs: $CLUSTER_RUN"
 		sleep 0.1
 	done
 }
+streams() { curl -sS -m 1 "http://$(address "$1")/metrics" | awk '$1 == "tidemark_api_streams" {print $2}'; } # streams NODE
 
 cluster clean
 say "three nodes"
@@ -109,8 +110,7 @@ done
 left=$((want - $(acknowledged)))
 [ $left -le 0 ] || more $left
 
-leader=$(cluster leader)
-gathered "$leader"
+gathered
 say "last act: the followers stand still for 0.2 s, then all nodes are killed at once"
 for n in n1 n2 n3; do [ "$n" = "$leader" ] || cluster pause "$n"; done
 sleep 0.2
