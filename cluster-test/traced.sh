@@ -2,7 +2,7 @@
 # Runs three nodes under strace and shows an fdatasync on a quorum before each
 # sampled acknowledgement.
 #
-#   traced.sh [SECONDS]   how long to sample (30)
+#   traced.sh [SECONDS]   how long to sample (30), or until there are 20
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -16,4 +16,4 @@ trap '"$here/cluster.sh" down >/dev/null 2>&1 || true' EXIT
 
 "$here/cluster.sh" clean
 CLUSTER_WRAP="strace -f -ttt -T -e trace=fdatasync -o $CLUSTER_RUN/%n.strace" "$here/cluster.sh" up 3 >/dev/null
-"$CLUSTER_BIN/trace" --endpoints "$("$here/cluster.sh" endpoints)" --traces "$CLUSTER_RUN/n*.strace" --duration "${1:-30}s"
+"$CLUSTER_BIN/trace" --endpoints "$("$here/cluster.sh" endpoints)" --traces "$CLUSTER_RUN/n*.strace" --duration "${1:-30}s" --least 20

@@ -22,7 +22,11 @@ type flags struct {
 	Endpoints []string      `help:"API addresses of the cluster." required:""`
 	Traces    string        `help:"Pattern of the files that strace -f -ttt -T writes, one a node." required:""`
 	Duration  time.Duration `help:"How long to commit." default:"30s"`
+	Least     int           `help:"How many commits at the least; for up to a minute more on slow disks."`
 }
+
+// patience is how much longer than Duration it may take until Least are there.
+const patience = time.Minute
 
 func main() {
 	var f flags
@@ -89,7 +93,7 @@ func sample(f flags) ([]span, error) {
 		return nil, err
 	}
 	defer c.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), f.Duration+30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), f.Duration+patience+30*time.Second)
 	defer cancel()
 	k := offset.Key{Group: "traced", MessageQueue: offset.MessageQueue{Topic: "traced"}}
 	states, meta, err := c.Fetch(ctx, offset.ReadAt{}, k)
@@ -98,7 +102,7 @@ func sample(f flags) ([]span, error) {
 	}
 	var list []span
 	next := states[0].Position.Offset
-	for end := time.Now().Add(f.Duration); time.Now().Before(end); {
+	for start := time.Now(); time.Since(start) < f.Duration || len(list) < f.Least && time.Since(start) < f.Duration+patience; {
 		next++
 		begin := now()
 		v, _, err := c.Commit(ctx, meta.Cluster, []offset.Commit{{Key: k, Offset: next, Epoch: states[0].Epoch}})
