@@ -46,6 +46,20 @@ t() {
 	judge "$code" "$want"
 }
 
+# soon ARGUMENTS: as t 0, of what an election by itself, or a member that is silent
+# for a moment, stands in the way of: the last of up to a hundred tries is judged.
+soon() {
+	local code=1 tries
+	said+=" ${*:1:2} ;"
+	line "$@"; echo
+	for ((tries = 0; code != 0 && tries < 100; tries++)); do
+		[ $tries = 0 ] || sleep 0.1
+		code=0
+		"$CLUSTER_BIN/tidemark" "$@" >"$work/out" 2>"$work/err" </dev/null || code=$?
+	done
+	judge "$code" 0
+}
+
 # judge CODE WANTED: shows a run, and says what is not as promised.
 judge() {
 	shown "$work/out"
@@ -106,7 +120,7 @@ section "On a living cluster"
 t 0 version
 t 0 man
 for shell in bash zsh fish; do t 0 completion "$shell"; done
-t 0 cluster status
+soon cluster status
 t "0 5" check health # on a slow machine it says so
 t "0 5" check performance
 t "0 5" check disk "$work"
@@ -151,8 +165,8 @@ t 0 check backup "$work/all.backup"
 t 0 dump backup "$work/all.backup"
 t 0 cluster restore "$work/all.backup"
 t 3 cluster raise-level 1
-t 0 cluster transfer
-t 0 cluster transfer --execute
+soon cluster transfer
+soon cluster transfer --execute
 t 0 contexts add prod "$(address 1 0)" "$(address 2 0)" --use
 t 0 contexts add other "$(address 3 0)"
 t 0 contexts list
@@ -178,14 +192,8 @@ for _ in $(seq 300); do # its own status tells its id
 done
 t 0 cluster add "$id" "$(address 4 1)"
 t 0 cluster add "$id" "$(address 4 1)" --execute
-until "$CLUSTER_BIN/tidemark" cluster promote "$id" --execute >"$work/out" 2>"$work/err"; do
-	[ $((tries = ${tries:-0} + 1)) -lt 100 ] || break
-	sleep 0.1
-done
-said+=" cluster promote ;"
-line cluster promote "$id" --execute; echo
-judge 0 0
-t 0 cluster status
+soon cluster promote "$id" --execute
+soon cluster status
 t 0 cluster remove "$id"
 t 0 cluster remove "$id" --execute
 kill "$newcomer" 2>/dev/null || true
