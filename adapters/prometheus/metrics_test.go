@@ -172,7 +172,7 @@ func TestOfAClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
 	k := offset.Key{Group: "g", MessageQueue: offset.MessageQueue{Topic: "t"}}
 	if _, _, err := c.Fetch(ctx, offset.ReadAt{}, k); !errors.Is(err, offset.ErrUnreachable) {
