@@ -2,7 +2,6 @@ package secured
 
 import (
 	"bytes"
-	"context"
 	"crypto/x509"
 	"encoding/binary"
 	"encoding/json"
@@ -202,7 +201,7 @@ func TestForbiddenCalls(t *testing.T) {
 			refused++
 		}
 	}
-	refused += s.overStreams(ctx, k, st.Meta.Cluster)
+	refused += s.overStreams(k, st.Meta.Cluster)
 	if after := s.states(ops); after != before {
 		t.Errorf("the state was %s, and is %s", before, after)
 	}
@@ -227,7 +226,8 @@ func TestForbiddenCalls(t *testing.T) {
 }
 
 // overStreams tries the calls of the Go client's stream.
-func (s *secured) overStreams(ctx context.Context, k offset.Key, id offset.ClusterID) (refused int) {
+func (s *secured) overStreams(k offset.Key, id offset.ClusterID) (refused int) {
+	ctx := ask.Within(s.t, ask.Patience)
 	for _, c := range callers {
 		cl := s.client(c.name)
 		for what, call := range map[int]func() error{
