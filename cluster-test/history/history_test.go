@@ -35,18 +35,18 @@ func run(t *testing.T, c Config) {
 
 // TestHistories has each kind of fault seen once under load, inside this process.
 func TestHistories(t *testing.T) {
-	run(t, Config{Duration: effort.Of(time.Second, time.Minute), Round: 90 * time.Second, Clients: 6})
+	run(t, Config{Duration: effort.Of(time.Second, time.Minute), Round: 4 * time.Minute, Clients: 6})
 }
 
 // TestHistoriesOfProcesses is the same on processes, with those faults that can
 // be done to them.
 func TestHistoriesOfProcesses(t *testing.T) {
-	run(t, Config{Duration: effort.Of(time.Second, time.Minute), Round: 90 * time.Second, Clients: 6, Processes: true})
+	run(t, Config{Duration: effort.Of(time.Second, time.Minute), Round: 4 * time.Minute, Clients: 6, Processes: true})
 }
 
 // TestHistoriesOfCutLogs has members sent snapshots under load, inside this process.
 func TestHistoriesOfCutLogs(t *testing.T) {
-	run(t, Config{Duration: effort.Of(time.Second, time.Minute), Round: 90 * time.Second, Clients: 6, CutLogs: true, Faults: fault.Installs()})
+	run(t, Config{Duration: effort.Of(time.Second, time.Minute), Round: 4 * time.Minute, Clients: 6, CutLogs: true, Faults: fault.Installs()})
 }
 
 // TestFaultsHaveNames: they are counted under them.
