@@ -130,12 +130,15 @@ public final class TestCluster implements AutoCloseable {
             .orElseThrow(() -> new AssertionError("an unknown leader: " + at));
     }
 
-    /** Ports below those that the system hands out, so that no connection takes one while its node is down. */
+    /**
+     * Ports below those that the system hands out, so that no connection takes one while its node is down; and between
+     * those of the scripts and those that Go's tests hold for themselves (internal/ports).
+     */
     private static List<Integer> freePorts(int n) throws IOException {
         List<ServerSocket> held = new ArrayList<>();
         List<Integer> ports = new ArrayList<>();
         for (int tries = 0; ports.size() < n; tries++) {
-            int port = ThreadLocalRandom.current().nextInt(12_000, 32_000);
+            int port = ThreadLocalRandom.current().nextInt(8_500, 12_000);
             try {
                 held.add(new ServerSocket(port, 1, InetAddress.getLoopbackAddress()));
                 ports.add(port);
