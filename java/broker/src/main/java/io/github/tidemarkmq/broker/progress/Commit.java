@@ -6,6 +6,8 @@ import java.util.Objects;
 public final class Commit {
     /** The client of POP's restart at a reset, and so the connection that all commits of POP count as. */
     public static final String POP = "ResetPopOffset";
+    /** The client of what POP's merge buffer commits. */
+    static final String POP_BUFFER = "PopBufferMergeService";
 
     private final Key key;
     private final long offset;
@@ -62,6 +64,11 @@ public final class Commit {
     /** The connection that is to have read a key that was moved: POP, which is in the broker, is one. */
     String connection() {
         return origin == Origin.POP ? POP : client;
+    }
+
+    /** Whether it is POP's merge buffer that says it: of each batch once, in their order. */
+    boolean isOfBuffer() {
+        return origin == Origin.POP && client.equals(POP_BUFFER);
     }
 
     public long position() {

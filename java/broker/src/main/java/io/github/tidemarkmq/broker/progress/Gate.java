@@ -77,12 +77,14 @@ final class Gate {
 
     /**
      * Whether a commit of POP that it is closed to shows that POP has begun anew, at the table's offset. What POP has
-     * under way only rises: what is not above the last one that was not taken comes from after it. So a batch is
-     * delivered twice at most.
+     * under way never falls, and is the same again only of acks in an orderly pop: so what is below the last one that
+     * was not taken, and the same again of the buffer, come from after it. The buffer goes on from what was not taken
+     * as long as it is not empty: all of that is delivered again.
      */
-    boolean isPopsRestart(long offset) {
-        boolean anew = !removed && offset <= refusedOfPop;
-        refusedOfPop = offset;
+    boolean isPopsRestart(Commit c) {
+        boolean same = c.offset() == refusedOfPop && c.isOfBuffer();
+        boolean anew = !removed && (c.offset() < refusedOfPop || same);
+        refusedOfPop = c.offset();
         return anew;
     }
 

@@ -101,7 +101,7 @@ final class KeyProgress {
             return false;
         }
         // At a master POP is told by a reset. A slave has none, and POP never reads as consumers do.
-        if (c.origin() == Origin.POP && phase == Phase.OPEN && !b.view.master() && gate.isPopsRestart(c.offset())) {
+        if (c.origin() == Origin.POP && phase == Phase.OPEN && !b.view.master() && gate.isPopsRestart(c)) {
             b.opened.open(gate, Commit.POP);
             return false;
         }

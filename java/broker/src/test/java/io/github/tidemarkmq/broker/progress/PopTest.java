@@ -109,20 +109,27 @@ class PopTest {
     }
 
     private static boolean pop(Stand s, Key key, long offset) {
-        return s.progress.commit(Commit.of(key, offset, Origin.POP, "PopBufferMergeService", 0));
+        return s.progress.commit(Commit.of(key, offset, Origin.POP, Commit.POP_BUFFER, 0));
+    }
+
+    /** An orderly pop commits where it begins, and with each ack the first offset that is not acknowledged. */
+    private static boolean orderly(Stand s, Key key, long offset) {
+        return s.progress.commit(Commit.of(key, offset, Origin.POP, "10.0.0.7:4711", 0));
     }
 
     @Test
     void popFollowsAResetAtASlaveByBeginningAnew(TestInfo test) throws Exception {
         String broker = test.getTestMethod().get().getName();
         Key idle = new Key("orders", "billing", 4);
+        Key inOrder = new Key("orders", "billing", 5);
         try (Stand master = new Stand(cluster, folder.resolve("master"), broker, "C/1");
             Stand slave = new Stand(cluster, folder.resolve("slave"), broker, "C/1")) {
             master.start(Role.MASTER);
             assertEquals(Decision.DURABLE, master.ask(key, 100, "c1"));
             assertEquals(Decision.DURABLE, master.ask(idle, 100, "c1"));
+            assertEquals(Decision.DURABLE, master.ask(inOrder, 100, "c1"));
             slave.start(Role.SLAVE);
-            for (Key k : new Key[] {key, idle}) {
+            for (Key k : new Key[] {key, idle, inOrder}) {
                 master.progress.assign(Collections.singletonMap(k, 10L));
                 Stand.await("the slave follows", () -> slave.progress.query(k).equals(OptionalLong.of(10)));
             }
@@ -132,7 +139,12 @@ class PopTest {
             assertTrue(pop(slave, key, 74));
             assertFalse(pop(slave, idle, 42), "that may have been under way, too");
             assertTrue(pop(slave, idle, 42), "the same batch again");
+            assertFalse(orderly(slave, inOrder, 101), "an ack of before the reset");
+            assertFalse(orderly(slave, inOrder, 101), "and one that acknowledges no more");
+            assertTrue(orderly(slave, inOrder, 10), "it begins anew");
+            assertTrue(orderly(slave, inOrder, 11));
             assertTrue(slave.progress.drain(20, TimeUnit.SECONDS));
+            assertEquals(OptionalLong.of(11), slave.storedOffset(inOrder));
             assertEquals(OptionalLong.of(74), slave.storedOffset(key));
             assertEquals(OptionalLong.of(42), slave.storedOffset(idle));
             assertFalse(slave.commit(key, 80, "c1"), "it was opened to POP alone");
