@@ -61,6 +61,11 @@ final class Arrival {
         return fileSettled;
     }
 
+    /** Whether no value of POP's can be one that the file alone has. */
+    boolean popYields() {
+        return fileSettled;
+    }
+
     /**
      * Comes to the keys.
      *
@@ -218,8 +223,8 @@ final class Arrival {
         if (Mistake.TABLE_NOT_READ) {
             return;
         }
-        boolean settled = fileSettled;
-        Meta seen = walk.over(0, (k, s) -> Takeover.adopt(k, s, since, settled, board));
+        boolean popYields = popYields();
+        Meta seen = walk.over(0, (k, s) -> Takeover.adopt(k, s, since, popYields, board));
         List<KeyProgress> absent = walk.notMet();
         for (KeyProgress k : absent) {
             Takeover.absent(k, board);

@@ -71,8 +71,9 @@ final class KeyProgress {
         if (lowers) {
             b.lowered(this, value, c);
         }
+        boolean first = value == NONE;
         value = c.offset();
-        return mark(c, lowers, waiter, b);
+        return mark(c, first, lowers, waiter, b);
     }
 
     private Decision refusal(Commit c, Board b) {
@@ -124,7 +125,7 @@ final class KeyProgress {
         return Decision.RESET;
     }
 
-    private Decision mark(Commit c, boolean lowers, Waiter waiter, Board b) {
+    private Decision mark(Commit c, boolean first, boolean lowers, Waiter waiter, Board b) {
         if (traffic == null && phase == Phase.OPEN && c.offset() == acked) {
             return Decision.DURABLE;
         }
@@ -133,7 +134,7 @@ final class KeyProgress {
             traffic.add(waiter);
         }
         if (phase == Phase.UNREAD) {
-            traffic.ofPop |= c.origin() == Origin.POP;
+            traffic.ofPop |= first && c.origin() == Origin.POP;
             read(b);
         }
         schedule(b);
@@ -173,7 +174,20 @@ final class KeyProgress {
         return phase == Phase.UNREAD;
     }
 
-    /** Whether what is marked is POP's, which read nothing before. Under the monitor. */
+    /**
+     * The offset as it goes into the file; none where it is POP's that is to give way.
+     *
+     * @param popYields what POP says of a key that nobody has read gives way to the store's offset
+     */
+    synchronized long row(boolean popYields) {
+        return yields(popYields) ? NONE : value;
+    }
+
+    private boolean yields(boolean popYields) {
+        return popYields && phase == Phase.UNREAD && isOfPop();
+    }
+
+    /** Whether what is marked is POP's, which found nothing here before. Under the monitor. */
     boolean isOfPop() {
         return traffic != null && traffic.ofPop;
     }
@@ -398,13 +412,15 @@ final class KeyProgress {
      * The value as it goes into the mark; null if the cluster has it, or what it rests on is not safe. Of a key that
      * was not read yet no epoch is known: the next start merges it. One that is closed, and that nobody has opened,
      * goes in without a value.
+     *
+     * @param popYields as in {@link #row}: what is to give way is no leftover, since a mark does not tell whose it is
      */
-    synchronized Mark.Unsent unsent(long durable) {
+    synchronized Mark.Unsent unsent(long durable, boolean popYields) {
         if (gate != null && gate.isUnopened() && (phase == Phase.OPEN || phase == Phase.RESET)) {
             return new Mark.Unsent(key(), NONE, epoch, acked);
         }
         boolean unread = phase == Phase.UNREAD;
-        if (traffic == null || phase != Phase.OPEN && !unread) {
+        if (traffic == null || phase != Phase.OPEN && !unread || yields(popYields)) {
             return null;
         }
         long v = traffic.newest != NONE && traffic.newestAt <= durable ? traffic.newest

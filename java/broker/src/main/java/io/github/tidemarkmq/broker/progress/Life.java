@@ -313,13 +313,19 @@ final class Life {
         }
     }
 
+    /** Whether what POP says of a key that nobody has read gives way to the store's offset: another may have it. */
+    boolean popYields() {
+        return !board.view.master() || !arrived && arrival.popYields();
+    }
+
     Mark mark() {
         View v = board.view;
         Mark before = file == null ? null : file.mark();
         if (arrival.fileSettled() && !v.clusterId.isEmpty()) {
             List<Mark.Unsent> unsent = new ArrayList<>();
+            boolean popYields = popYields();
             table.forEach(k -> {
-                Mark.Unsent u = k.unsent(board.log.durable());
+                Mark.Unsent u = k.unsent(board.log.durable(), popYields);
                 if (u != null) {
                     unsent.add(u);
                 }

@@ -242,10 +242,15 @@ public final class Progress {
         }
     }
 
-    /** All keys with an offset, each as of some moment during the call; in no order. Blocks no commit for long. */
+    /**
+     * All keys with an offset, each as of some moment during the call; in no order. Where POP began at the end of a
+     * queue, at a slave or at a master that has yet to come to its keys, that is none before the key has been read.
+     * Blocks no commit for long.
+     */
     public void rows(Rows rows) {
+        boolean popYields = life.popYields();
         table.forEachQueues(q -> q.byId.forEach((id, k) -> {
-            long v = k.value;
+            long v = k.row(popYields);
             if (v != KeyProgress.NONE) {
                 rows.row(q.topic, q.group, id, v);
             }

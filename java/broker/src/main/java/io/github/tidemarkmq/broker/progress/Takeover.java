@@ -128,12 +128,12 @@ final class Takeover {
      * Start and promotion: the store's word replaces whatever is held.
      *
      * @param since the index that the broker had followed to: what is newer was moved
-     * @param settled what the broker's file had is in the cluster: nothing of this broker's own is to be merged
+     * @param popYields what the broker's file had is in the cluster: no value of POP's is to be merged
      */
-    static void adopt(KeyProgress k, KeyState s, long since, boolean settled, Board b) {
+    static void adopt(KeyProgress k, KeyState s, long since, boolean popYields, Board b) {
         synchronized (k) {
             if (k.phase == Phase.UNREAD) {
-                first(k, s, settled || !b.view.master(), b);
+                first(k, s, popYields || !b.view.master(), b);
                 return;
             }
             if (lost(s, b)) {

@@ -24,7 +24,7 @@ final class Traffic {
     int sentSeq;
     /** Whether what was sent is a Set. */
     boolean set;
-    /** POP has said some of it, of a key that was not read yet. */
+    /** POP began it, of a key that was not read yet and had no value. */
     boolean ofPop;
     /** A request holds the key. */
     boolean inFlight;

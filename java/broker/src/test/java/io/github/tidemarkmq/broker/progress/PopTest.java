@@ -32,6 +32,7 @@ class PopTest {
 
     private final Key key = new Key("orders", "billing", 3);
     private final AtomicBoolean blind = new AtomicBoolean();
+    private final AtomicBoolean deaf = new AtomicBoolean();
 
     @BeforeAll
     static void start() throws Exception {
@@ -49,7 +50,8 @@ class PopTest {
     private Stand blind(String broker) {
         return new Stand((Cluster) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {Cluster.class},
             (proxy, method, args) -> {
-                if (blind.get() && method.getName().equals("listKeys")) {
+                String name = method.getName();
+                if (blind.get() && name.equals("listKeys") || deaf.get() && name.equals("fetch")) {
                     throw new TidemarkException(Code.UNREACHABLE, "as the test wants it");
                 }
                 try {
@@ -66,7 +68,7 @@ class PopTest {
         Key other = new Key("orders", "billing", 4);
         try (Stand master = new Stand(cluster, folder.resolve("master"), broker, "C/1"); Stand slave = blind(broker)) {
             master.start(Role.MASTER);
-            slave.start(Role.SLAVE);
+            slave.follow();
             blind.set(true);
             assertEquals(Decision.DURABLE, master.ask(key, 50, "c1"));
             assertEquals(Decision.DURABLE, master.ask(other, 50, "c1"));
@@ -88,7 +90,7 @@ class PopTest {
         Key first = new Key("orders", "billing", 4);
         try (Stand master = new Stand(cluster, folder.resolve("master"), broker, "C/1"); Stand slave = blind(broker)) {
             master.start(Role.MASTER);
-            slave.start(Role.SLAVE);
+            slave.follow();
             blind.set(true);
             assertEquals(Decision.DURABLE, master.ask(key, 50, "c1"));
             slave.progress.promote(0);
@@ -105,6 +107,63 @@ class PopTest {
             assertTrue(slave.progress.drain(20, TimeUnit.SECONDS));
             assertEquals(OptionalLong.of(82), slave.storedOffset(key));
             assertEquals(OptionalLong.of(7), slave.storedOffset(first));
+        }
+    }
+
+    @Test
+    void whatNobodyHasReadIsNoLeftover(TestInfo test) throws Exception {
+        String broker = test.getTestMethod().get().getName();
+        try (Stand master = new Stand(cluster, folder.resolve("master"), broker, "C/1"); Stand slave = blind(broker)) {
+            master.start(Role.MASTER);
+            slave.follow();
+            blind.set(true);
+            deaf.set(true);
+            assertEquals(Decision.DURABLE, master.ask(key, 50, "c1"));
+            assertTrue(pop(slave, key, 999));
+            slave.progress.close(0, TimeUnit.MILLISECONDS);
+            slave.persist();
+            slave.options.startAlone = true;
+            slave.start(Role.SLAVE);
+            assertEquals(OptionalLong.empty(), slave.progress.query(key), "nor has the file a row of it");
+            blind.set(false);
+            deaf.set(false);
+            Stand.await("the cluster is read", () -> slave.progress.counters().clusterRead);
+            assertTrue(slave.progress.drain(20, TimeUnit.SECONDS));
+            assertEquals(OptionalLong.of(50), slave.progress.query(key));
+            assertEquals(OptionalLong.of(50), slave.storedOffset(key));
+        }
+    }
+
+    @Test
+    void whatAMasterAloneSaysIsALeftover(TestInfo test) throws Exception {
+        try (Stand s = blind(test.getTestMethod().get().getName())) {
+            s.start(Role.MASTER);
+            deaf.set(true);
+            assertTrue(pop(s, key, 7));
+            assertEquals(1, s.progress.mark().unsent.size(), "no other broker commits");
+            blind.set(true);
+            s.progress.promote(0);
+            assertFalse(s.progress.counters().clusterRead);
+            assertEquals(0, s.progress.mark().unsent.size(), "another may have committed before");
+        }
+    }
+
+    @Test
+    void whatTheFileHasIsNotTheEnd(TestInfo test) throws Exception {
+        String broker = test.getTestMethod().get().getName();
+        try (Stand master = new Stand(cluster, folder.resolve("master"), broker, "C/1"); Stand slave = blind(broker)) {
+            master.start(Role.MASTER);
+            assertEquals(Decision.DURABLE, master.ask(key, 40, "c1"));
+            String alone = Mark.of("", broker, 0, Collections.emptyList()).alone().json();
+            slave.write("\"offsetTable\":{\"orders@billing\":{3:50}},\"" + Mark.FIELD + "\":" + alone);
+            slave.options.startAlone = true;
+            blind.set(true);
+            slave.start(Role.SLAVE);
+            assertTrue(pop(slave, key, 82), "it goes on from the file's");
+            blind.set(false);
+            Stand.await("the cluster is read", () -> slave.progress.counters().clusterRead);
+            assertTrue(slave.progress.drain(20, TimeUnit.SECONDS));
+            assertEquals(OptionalLong.of(82), slave.storedOffset(key));
         }
     }
 
@@ -128,7 +187,7 @@ class PopTest {
             assertEquals(Decision.DURABLE, master.ask(key, 100, "c1"));
             assertEquals(Decision.DURABLE, master.ask(idle, 100, "c1"));
             assertEquals(Decision.DURABLE, master.ask(inOrder, 100, "c1"));
-            slave.start(Role.SLAVE);
+            slave.follow();
             for (Key k : new Key[] {key, idle, inOrder}) {
                 master.progress.assign(Collections.singletonMap(k, 10L));
                 Stand.await("the slave follows", () -> slave.progress.query(k).equals(OptionalLong.of(10)));

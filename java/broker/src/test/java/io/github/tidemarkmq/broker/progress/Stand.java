@@ -41,6 +41,13 @@ final class Stand implements Consumers, Log, AutoCloseable {
         return start(role, LogEnd.NONE);
     }
 
+    /** Starts it as a slave whose master has read the cluster. */
+    Progress follow() throws StartRefused {
+        start(Role.SLAVE);
+        progress.masterHasRead(progress.counters().clusterId);
+        return progress;
+    }
+
     Progress start(Role role, LogEnd log) throws StartRefused {
         progress = new Progress(options, cluster, log, this, this);
         progress.start(role, OffsetFile.read(path));
@@ -71,6 +78,7 @@ final class Stand implements Consumers, Log, AutoCloseable {
     }
 
     void write(String members) throws IOException {
+        Files.createDirectories(folder);
         Files.write(path, ("{" + members + "}").getBytes(StandardCharsets.UTF_8));
     }
 
