@@ -51,10 +51,10 @@ final class Arrival {
         this.leftovers = new Leftovers(cluster, options, board.lines);
     }
 
-    /** The file of this start; once. */
-    void file(OffsetFile f) {
+    /** The file of this start; once. A slave's may be empty where its master's is not. */
+    void file(OffsetFile f, Role role) {
         file = f;
-        fileSettled = f.rows().isEmpty() && f.mark() == null;
+        fileSettled = f.isEmpty() && role == Role.MASTER;
     }
 
     boolean fileSettled() {
@@ -63,7 +63,7 @@ final class Arrival {
 
     /** Whether no value of POP's can be one that the file alone has. */
     boolean popYields() {
-        return fileSettled;
+        return fileSettled || file.isEmpty();
     }
 
     /**
@@ -123,8 +123,8 @@ final class Arrival {
         fileSettled |= marked || !page.states().isEmpty() && isImportOver(page.meta(), deadline);
         if (!fileSettled) {
             board.lines.warn("tidemark: this slave's file has " + file.rows().size() + " offsets, and its master has"
-                + " not brought them into the cluster yet, as far as is known. Start the master with the jar; until it says"
-                + " that it has read the cluster, this slave sends nothing, and should not become the master.");
+                + " not brought its own into the cluster yet, as far as is known. Start the master with the jar; until"
+                + " it says that it has read the cluster, this slave sends nothing, and should not become the master.");
         }
     }
 

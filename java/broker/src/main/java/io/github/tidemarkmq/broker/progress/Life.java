@@ -65,7 +65,7 @@ final class Life {
 
     void start(Role role, OffsetFile from) throws StartRefused {
         file = from;
-        arrival.file(from);
+        arrival.file(from, role);
         board.update(v -> v.as(role));
         for (Runnable r : work) {
             thread(r.getClass().getSimpleName(), r);
@@ -121,7 +121,7 @@ final class Life {
     /** The cluster does not answer at the start, or refuses. */
     private void alone(TidemarkException e) throws StartRefused {
         String why = "The cluster cannot be read (" + e.code() + ": " + e.getMessage() + "). ";
-        boolean noFile = file.rows().isEmpty() && file.mark() == null;
+        boolean noFile = file.isEmpty();
         boolean unmarked = file.mark() == null && options.unmarked != Options.Unmarked.MERGE;
         if (!e.code().retriable() || !options.startAlone) {
             close();

@@ -149,6 +149,11 @@ public final class OffsetFile {
         return rows;
     }
 
+    /** Whether there is nothing in it that belongs to the cluster, nor a mark. */
+    boolean isEmpty() {
+        return rows.isEmpty() && mark() == null;
+    }
+
     /** Entries that are no offset: a negative number, a name that the cluster cannot hold. */
     int skipped() {
         return skipped;

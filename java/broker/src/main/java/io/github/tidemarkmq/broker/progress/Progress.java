@@ -312,7 +312,7 @@ public final class Progress {
         life.masterHasRead(clusterId);
     }
 
-    /** Whether what the broker's file had is in the cluster, or is not wanted; until then a slave sends nothing. */
+    /** Whether what the broker's file, or its master's, had is in the cluster; until then a slave sends nothing. */
     public boolean isSettled() {
         return life.isSettled();
     }

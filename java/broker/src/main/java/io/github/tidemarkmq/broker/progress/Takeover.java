@@ -128,7 +128,7 @@ final class Takeover {
      * Start and promotion: the store's word replaces whatever is held.
      *
      * @param since the index that the broker had followed to: what is newer was moved
-     * @param popYields what the broker's file had is in the cluster: no value of POP's is to be merged
+     * @param popYields what the broker's file had, if anything, is in the cluster: no value of POP's is to be merged
      */
     static void adopt(KeyProgress k, KeyState s, long since, boolean popYields, Board b) {
         synchronized (k) {

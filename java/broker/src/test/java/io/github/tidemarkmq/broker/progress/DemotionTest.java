@@ -40,7 +40,7 @@ class DemotionTest {
             });
             try (Stand old = new Stand(slow, folder.resolve("old"), "b", "C/1");
                 Stand young = new Stand(cluster, folder.resolve("young"), "b", "C/1")) {
-                old.start(Role.SLAVE);
+                old.follow();
                 hold.set(true);
                 Thread promotion = new Thread(() -> {
                     try {

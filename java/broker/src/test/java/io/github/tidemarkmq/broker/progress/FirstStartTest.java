@@ -87,6 +87,24 @@ class FirstStartTest {
         }
     }
 
+    @Test
+    void aSlaveWithoutAFileWaitsToo() throws Exception {
+        try (TestCluster nodes = TestCluster.start(1); Cluster cluster = nodes.client();
+            Stand slave = new Stand(cluster, Files.createDirectory(folder.resolve("slave")), "b", "C/1");
+            Stand master = stand(cluster, "master")) {
+            slave.options.twoWayMillis = 1_000;
+            slave.start(Role.SLAVE);
+            assertFalse(slave.progress.isSettled());
+            assertFalse(isCertain(slave, key), "its master's file may have it");
+            assertEquals(Decision.NOT_YET, slave.ask(key, 8, "c1"));
+            master.start(Role.MASTER);
+            assertEquals(OptionalLong.of(9), master.storedOffset(key));
+            slave.progress.masterHasRead(master.progress.counters().clusterId);
+            assertTrue(isCertain(slave, unknown));
+            Stand.await("it follows", () -> slave.progress.query(key).equals(OptionalLong.of(9)));
+        }
+    }
+
     private static void start(Stand slave) {
         try {
             slave.start(Role.SLAVE);
