@@ -151,12 +151,13 @@ public final class Progress {
             read.done(OptionalLong.empty(), true);
             return;
         }
+        boolean settled = life.isSettled(); // what is read was there before it was
         Waiter waiter = waiters.enter(d -> {
             OptionalLong v = query(key);
             if (d == Decision.DURABLE) {
                 opened(key, client, v);
             }
-            read.done(v, d == Decision.DURABLE && life.isSettled());
+            read.done(v, d == Decision.DURABLE && settled);
         });
         if (waiter == null) {
             read.done(query(key), false); // too many wait

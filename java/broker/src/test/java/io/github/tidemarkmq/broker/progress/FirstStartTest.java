@@ -105,6 +105,35 @@ class FirstStartTest {
         }
     }
 
+    @Test
+    void aReadThatBeganBeforeTheImportWasOverIsNotCertain() throws Exception {
+        AtomicReference<Runnable> read = new AtomicReference<>();
+        try (TestCluster nodes = TestCluster.start(1); Cluster cluster = nodes.client();
+            Stand slave = stand(behind(cluster, read), "slave")) {
+            slave.start(Role.SLAVE);
+            read.set(() -> slave.progress.masterHasRead(slave.progress.counters().clusterId));
+            assertFalse(isCertain(slave, unknown));
+            assertTrue(slave.progress.isSettled());
+            assertTrue(isCertain(slave, unknown));
+        }
+    }
+
+    /** Runs something once keys have been read, and before that is told; once. */
+    private static Cluster behind(Cluster cluster, AtomicReference<Runnable> read) {
+        return (Cluster) Proxy.newProxyInstance(FirstStartTest.class.getClassLoader(), new Class<?>[] {Cluster.class},
+            (proxy, method, args) -> {
+                try {
+                    Object answer = method.invoke(cluster, args);
+                    if (method.getName().equals("fetch") && read.get() != null) {
+                        read.getAndSet(null).run();
+                    }
+                    return answer;
+                } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                }
+            });
+    }
+
     private static void start(Stand slave) {
         try {
             slave.start(Role.SLAVE);
