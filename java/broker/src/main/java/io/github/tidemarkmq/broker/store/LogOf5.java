@@ -87,11 +87,15 @@ public final class LogOf5 implements LogView {
         return replicas;
     }
 
-    /** The client of a slave is in TRANSFER once it has cut the log (AutoSwitchHAClient.doTruncate), and not before. */
+    /**
+     * The client is in TRANSFER once it has cut the log, and not before; one whose file of epochs is empty, as that of
+     * a member that is new to its group, has nothing to compare and cuts nothing (AutoSwitchHAClient.doTruncate).
+     * Before a controller has told its role a member has no client, and the role of a master in its configuration.
+     */
     @Override
     public boolean agreed() {
         HAService ha = store.getHaService();
-        if (config.getBrokerRole() != BrokerRole.SLAVE || !(ha instanceof AutoSwitchHAService)) {
+        if (!(ha instanceof AutoSwitchHAService)) {
             return true;
         }
         HAClient client = ha.getHAClient();

@@ -20,9 +20,9 @@ public interface LogView {
     List<Replica> replicas();
 
     /**
-     * Whether the whole log is the group's, as far as a slave knows. A member of a controller's group may hold a tail
-     * that its master does not: not known until it has compared its log with that master's, and cut it. True on a
-     * master, and of classic slaves.
+     * Whether the whole log is the group's, as far as a slave knows; of a master it says nothing. A member of a
+     * controller's group may hold a tail that its master does not: not known until it has compared its log with that
+     * master's, and cut it, nor before it has heard of a master. True of classic slaves.
      */
     boolean agreed();
 }
