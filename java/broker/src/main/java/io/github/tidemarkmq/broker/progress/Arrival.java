@@ -38,6 +38,8 @@ final class Arrival {
     private OffsetFile file;
     /** What the file held is in the cluster, or is not wanted: it may be written over. */
     private volatile boolean fileSettled;
+    /** The last read of all keys did not end: what it met counts as unread at the next one. */
+    private boolean brokenOff;
 
     Arrival(Cluster cluster, Options options, Board board, Table table, Claims claims, Walk walk,
         Contact contact) {
@@ -78,8 +80,9 @@ final class Arrival {
         if (!board.view.clusterId.isEmpty() && !board.view.clusterId.equals(id)) {
             throw Contact.foreign(page.meta(), board.view.clusterId);
         }
-        if (!fileSettled) {
-            table.forEach(Takeover::unread);
+        if (!fileSettled || brokenOff) {
+            boolean all = !fileSettled;
+            table.forEach(k -> Takeover.unread(k, all));
         }
         if (board.view.master()) {
             arriveAsMaster(page, deadline);
@@ -220,6 +223,7 @@ final class Arrival {
     /** Reads all keys, and what changed meanwhile. */
     private void read(String id, long claim, long since) throws TidemarkException {
         board.update(v -> v.read(id, claim, since));
+        brokenOff = true;
         if (Mistake.TABLE_NOT_READ) {
             return;
         }
@@ -234,6 +238,7 @@ final class Arrival {
         board.update(v -> v.read(id, claim, seen.index()));
         Meta caughtUp = walk.over(seen.index(), (k, s) -> Takeover.follow(k, s, board));
         board.update(v -> v.followedTo(caughtUp.index()));
+        brokenOff = false;
     }
 
     /**

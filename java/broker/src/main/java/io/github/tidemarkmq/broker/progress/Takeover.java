@@ -245,11 +245,13 @@ final class Takeover {
 
     /**
      * An arrival that was broken off has read it, and nobody has sent what is marked: it may be what the file alone
-     * has, and is merged by maximum at the next one, too.
+     * has, or the first value of a new key, and is merged by maximum at the next one, too.
+     *
+     * @param all if not, only of keys that the cluster did not have
      */
-    static void unread(KeyProgress k) {
+    static void unread(KeyProgress k, boolean all) {
         synchronized (k) {
-            if (k.phase == Phase.OPEN && k.traffic != null) {
+            if (k.phase == Phase.OPEN && k.traffic != null && (all || k.acked == KeyProgress.NONE)) {
                 k.phase = Phase.UNREAD;
                 k.acked = KeyProgress.NONE;
             }

@@ -110,6 +110,26 @@ class ReturnTest {
         }
     }
 
+    @Test
+    void aPromotionThatWasBrokenOffLosesNoFirstValue() throws Exception {
+        Broken fault = new Broken();
+        try (TestCluster nodes = TestCluster.start(1); Cluster cluster = nodes.client();
+            Stand master = new Stand(cluster, folder.resolve("master"), "b", "C/1");
+            Stand s = new Stand(fault.over(cluster), folder.resolve("slave"), "b", "C/1")) {
+            master.start(Role.MASTER);
+            master.ask(other, 1, "c1");
+            s.follow();
+            fault.at = Listing.ANY;
+            s.progress.promote(0);
+            assertTrue(s.commit(key, 7, "c1"), "of a key that nobody has");
+            fault.breakAt(Listing.OF_CHANGES);
+            fault.at = Listing.NONE;
+            Stand.await("all is sent", () -> s.progress.counters().clusterRead && s.progress.counters().marked == 0);
+            assertEquals(OptionalLong.of(7), s.progress.query(key));
+            assertEquals(OptionalLong.of(7), s.storedOffset(key));
+        }
+    }
+
     /** Which listings of keys fail. */
     private enum Listing { NONE, ANY, LATER_PAGE, OF_CHANGES }
 
