@@ -1,6 +1,7 @@
 package io.github.tidemarkmq.broker.progress;
 
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
 /** What the keys of one broker share. The queues, the outbox and the counters are leaves: a key may be locked. */
@@ -38,8 +39,8 @@ final class Board {
         }
     }
 
-    /** How things stand. */
-    Counters counters(int waiting, boolean read) {
+    /** How things stand. The role is looked at before whether the cluster was read in it. */
+    Counters counters(int waiting, BooleanSupplier read) {
         View v = view;
         Counters c = new Counters();
         c.keys = tally.keys.sum();
@@ -57,7 +58,7 @@ final class Board {
         c.resetsOpen = tally.resetsOpen.sum();
         c.dropped = tally.dropped.sum();
         c.clusterReachable = tally.reachable;
-        c.clusterRead = read;
+        c.clusterRead = read.getAsBoolean();
         c.clusterId = v.clusterId;
         c.claim = v.claim;
         c.role = v.role;

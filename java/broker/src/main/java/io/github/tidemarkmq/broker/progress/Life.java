@@ -213,8 +213,8 @@ final class Life {
         drain(DRAIN_MILLIS, TimeUnit.MILLISECONDS);
         synchronized (arriving) {
             still();
+            arrived = false; // first: nobody may see a master whose table is that of a slave
             board.update(v -> v.promoted(epoch));
-            arrived = false;
             try {
                 arrive();
             } catch (TidemarkException e) {

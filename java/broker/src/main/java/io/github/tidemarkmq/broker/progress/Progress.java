@@ -320,7 +320,7 @@ public final class Progress {
 
     /** How things stand. Cheap enough for each brokerStatus; walks no table. */
     public Counters counters() {
-        return board.counters(waiters.count(), life.hasArrived());
+        return board.counters(waiters.count(), life::hasArrived);
     }
 
     /** Waits until nothing is left to send, for the time given at most; tells whether that is so. */
