@@ -8,6 +8,7 @@ final class Answers {
     static final int SUCCESS = 0;
     static final int SYSTEM_ERROR = 1;
     static final int SYSTEM_BUSY = 2;
+    static final int QUERY_NOT_FOUND = 22;
     static final int INVALID_PARAMETER = 29;
 
     private Answers() {

@@ -52,7 +52,7 @@ public final class OffsetRequests extends InFront {
         if (progress.asksCluster() && key != null && !Key.ofBroker(key.group())) {
             progress.read(key, client, (offset, certain) -> {
                 if (certain || offset.isPresent()) {
-                    later(ctx.channel(), () -> answer(ctx, request, client));
+                    later(ctx.channel(), () -> answer(ctx, request, client, certain));
                 } // else nobody knows, and 22 would send its consumer to the end of the queue: the client asks again
             });
             return null;
@@ -91,10 +91,14 @@ public final class OffsetRequests extends InFront {
         }
     }
 
-    private void answer(ChannelHandlerContext ctx, RemotingCommand request, String client) {
+    /** The broker asks the table again, which may have forgotten meanwhile what nobody could read. */
+    private void answer(ChannelHandlerContext ctx, RemotingCommand request, String client, boolean certain) {
         Channel channel = ctx.channel();
         try {
-            release.send(channel, request, Caller.oneWay(client).in(() -> brokers.processRequest(ctx, request)));
+            RemotingCommand response = Caller.oneWay(client).in(() -> brokers.processRequest(ctx, request));
+            if (certain || response.getCode() != Answers.QUERY_NOT_FOUND) {
+                release.send(channel, request, response);
+            }
         } catch (Exception e) {
             log.error("Answering a query of an offset failed.", e);
             release.send(channel, request, Answers.error(e.toString()));

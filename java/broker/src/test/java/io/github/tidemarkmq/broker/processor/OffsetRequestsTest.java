@@ -9,6 +9,7 @@ import io.github.tidemarkmq.broker.progress.Log;
 import io.github.tidemarkmq.broker.progress.LogEnd;
 import io.github.tidemarkmq.broker.progress.OffsetFile;
 import io.github.tidemarkmq.broker.progress.Options;
+import io.github.tidemarkmq.broker.progress.Origin;
 import io.github.tidemarkmq.broker.progress.Progress;
 import io.github.tidemarkmq.broker.progress.Role;
 import io.github.tidemarkmq.broker.version.Release;
@@ -79,6 +80,32 @@ class OffsetRequestsTest implements Consumers, Log {
                 }
                 assertEquals(again.getOpaque(), got.getOpaque());
                 assertEquals(NOT_FOUND, got.getCode(), "the cluster says that there is none");
+            } finally {
+                progress.close(0, TimeUnit.MILLISECONDS);
+            }
+        }
+    }
+
+    @Test
+    @Timeout(60)
+    void whatIsForgottenBeforeItsAnswerIsNotAnswered() throws Exception {
+        try (TestCluster nodes = TestCluster.start(1); Cluster cluster = nodes.client()) {
+            Options options = new Options("b", () -> "C/1");
+            options.twoWayMillis = 200;
+            Progress progress = new Progress(options, withoutFetches(cluster), LogEnd.NONE, this, this);
+            progress.start(Role.SLAVE, OffsetFile.read(folder.resolve("consumerOffset.json")));
+            OffsetRequests requests = new OffsetRequests(new Answering(progress), Release.running(), progress,
+                new Connections(client -> { }), lane::add, this);
+            try {
+                deaf.set(true);
+                Key key = new Key("orders", "billing", 1);
+                progress.commit(io.github.tidemarkmq.broker.progress.Commit.of(key, 9, Origin.ONE_WAY, "c1", 0));
+                ask(requests, 1);
+                Runnable answer = lane.take();
+                progress.demote(); // nobody has read the key
+                answer.run();
+                channel.runPendingTasks();
+                assertNull(channel.readOutbound(), "its consumer would go to the end of the queue");
             } finally {
                 progress.close(0, TimeUnit.MILLISECONDS);
             }
