@@ -5,6 +5,7 @@ import io.github.tidemarkmq.client.Code;
 import io.github.tidemarkmq.client.Commit;
 import io.github.tidemarkmq.client.CommitAnswer;
 import io.github.tidemarkmq.client.Deadline;
+import io.github.tidemarkmq.client.ReadAt;
 import io.github.tidemarkmq.client.SetRefusedException;
 import io.github.tidemarkmq.client.SetRequest;
 import io.github.tidemarkmq.client.TidemarkException;
@@ -34,7 +35,7 @@ final class Leftovers {
      * Sends them; a slave only what raises. Again, after a start that was cut down, changes nothing.
      *
      * @return those that the cluster refuses for a bound or a right, which must not hold the others back: they are to
-     *     be merged
+     *     be merged. At a slave none of before the newest claim, which would fence it
      */
     List<Mark.Unsent> send(Mark mark, String clusterId, boolean master, Deadline deadline) throws TidemarkException {
         List<Mark.Unsent> unsent = isOurs(mark, clusterId) ? mark.toSend() : Collections.emptyList();
@@ -53,6 +54,10 @@ final class Leftovers {
         }
         for (int from = 0; from < raise.size(); from += BATCH) {
             taken += raise(raise.subList(from, Math.min(raise.size(), from + BATCH)), clusterId, refused, deadline);
+        }
+        if (!master && !refused.isEmpty()) {
+            long claim = cluster.claimOfBroker(options.broker, ReadAt.LINEARIZABLE, deadline).index();
+            refused.removeIf(u -> u.epoch < claim);
         }
         lines.info("tidemark: of " + unsent.size() + " offsets that had not been sent at the last stop, " + taken
             + " were taken by the cluster" + (refused.isEmpty() ? "" : ", and " + refused.size() + " are refused, wait,"

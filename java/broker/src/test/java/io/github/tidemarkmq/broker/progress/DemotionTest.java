@@ -121,6 +121,32 @@ class DemotionTest {
         }
     }
 
+    @Test
+    void aLeftoverThatIsRefusedDoesNotOutliveANewClaim() throws Exception {
+        try (TestCluster nodes = TestCluster.start(1); Cluster cluster = nodes.client()) {
+            AtomicBoolean full = new AtomicBoolean();
+            try (Stand old = new Stand(faulty(cluster, (name, args) -> {
+                if (full.get() && name.equals("commit")) {
+                    throw new TidemarkException(Code.LIMIT, "as the test wants it");
+                }
+            }), folder.resolve("old"), "b", "C/1");
+                Stand young = new Stand(cluster, folder.resolve("young"), "b", "C/1")) {
+                old.start(Role.MASTER);
+                assertEquals(Decision.DURABLE, old.ask(key, 100, "c1"));
+                old.progress.close(0, TimeUnit.MILLISECONDS); // nothing is sent any more
+                assertTrue(old.commit(key, 110, "c1"));
+                old.persist();
+                young.start(Role.MASTER);
+                full.set(true);
+                old.start(Role.SLAVE);
+                full.set(false);
+                assertEquals(OptionalLong.of(100), old.progress.query(key));
+                assertTrue(old.progress.drain(20, TimeUnit.SECONDS));
+                assertEquals(OptionalLong.of(100), old.storedOffset(key));
+            }
+        }
+    }
+
     private interface Fault {
         void before(String name, Object[] args) throws Exception;
     }
