@@ -411,7 +411,7 @@ final class KeyProgress {
     /**
      * The value as it goes into the mark; null if the cluster has it, or what it rests on is not safe. Of a key that
      * was not read yet no epoch is known: the next start merges it. One that is closed, and that nobody has opened,
-     * goes in without a value.
+     * goes in without a value; so does one that the cluster never had, and whose value is not to be sent.
      *
      * @param popYields as in {@link #row}: what is to give way is no leftover, since a mark does not tell whose it is
      */
@@ -420,12 +420,14 @@ final class KeyProgress {
             return new Mark.Unsent(key(), NONE, epoch, acked);
         }
         boolean unread = phase == Phase.UNREAD;
-        if (traffic == null || phase != Phase.OPEN && !unread || yields(popYields)) {
+        if (phase != Phase.OPEN && !unread || yields(popYields)) {
             return null;
         }
-        long v = traffic.newest != NONE && traffic.newestAt <= durable ? traffic.newest
-            : traffic.waiting != NONE && traffic.waitingAt <= durable ? traffic.waiting : traffic.sent;
-        return v == NONE ? null : new Mark.Unsent(key(), v, unread ? Mark.UNREAD : epoch, acked);
+        long v = traffic == null ? NONE : traffic.leftover(durable);
+        if (v == NONE && (acked != NONE || value == NONE)) {
+            return null;
+        }
+        return new Mark.Unsent(key(), v, unread ? Mark.UNREAD : epoch, acked);
     }
 
     /** A removed key that anybody may create anew leaves the table. The key is empty then. */

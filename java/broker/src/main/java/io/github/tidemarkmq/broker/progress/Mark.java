@@ -22,11 +22,12 @@ public final class Mark {
 
     /**
      * A value that the cluster had not acknowledged when the file was written, and that rests on nothing unsafe; or a
-     * key that is closed since it was moved, and that no connection has opened yet.
+     * key that is closed since it was moved, and that no connection has opened yet; or one that the cluster never had,
+     * whose value rests on what is not safe.
      */
     static final class Unsent {
         final Key key;
-        /** The value; -1 for a closed key. */
+        /** The value; -1 for a key without one that is to be sent. */
         final long offset;
         /** The epoch under which it is to be sent; {@link Mark#UNREAD} to merge it by maximum. */
         final long epoch;
@@ -89,14 +90,15 @@ public final class Mark {
         return unsent.stream().filter(u -> u.offset >= 0 && u.epoch == UNREAD).collect(Collectors.toList());
     }
 
-    /** How many of the values are of keys that the cluster never had. */
+    /** How many of the keys the cluster never had. */
     long ofNewKeys() {
-        return unsent.stream().filter(u -> u.offset >= 0 && u.acked == KeyProgress.NONE).count();
+        return unsent.stream().filter(u -> u.acked == KeyProgress.NONE).count();
     }
 
     /** The keys that are closed. */
     List<Key> closed() {
-        return unsent.stream().filter(u -> u.offset < 0).map(u -> u.key).collect(Collectors.toList());
+        return unsent.stream().filter(u -> u.offset < 0 && u.acked != KeyProgress.NONE).map(u -> u.key)
+            .collect(Collectors.toList());
     }
 
     /** The field's value, standard JSON, to be written behind {@code "tidemark":}. */

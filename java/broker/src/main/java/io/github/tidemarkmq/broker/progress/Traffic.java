@@ -79,6 +79,14 @@ final class Traffic {
         return unknown || newest != NONE;
     }
 
+    /** The newest value that rests on nothing unsafe, or what was sent; none if there is none. */
+    long leftover(long durable) {
+        if (newest != NONE && newestAt <= durable) {
+            return newest;
+        }
+        return waiting != NONE && waitingAt <= durable ? waiting : sent;
+    }
+
     /** The position from which on there is something to send. */
     long sendableAt() {
         if (unknown) {

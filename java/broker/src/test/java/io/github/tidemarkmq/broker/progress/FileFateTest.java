@@ -99,6 +99,41 @@ class FileFateTest {
         }
     }
 
+    /** A log of which nothing is flushed. */
+    private static final LogEnd UNSAFE = new LogEnd() {
+        @Override
+        public long end() {
+            return 1;
+        }
+
+        @Override
+        public long durable() {
+            return 0;
+        }
+
+        @Override
+        public void want(long position, boolean soon) {
+        }
+
+        @Override
+        public void onAdvance(Runnable moved) {
+        }
+    };
+
+    @Test
+    void norIsOneWhoseValueDidNotOutlastTheStop(TestInfo test) throws Exception {
+        try (Stand s = new Stand(cluster, folder, test.getTestMethod().get().getName(), "C/1")) {
+            s.start(Role.MASTER, UNSAFE);
+            assertTrue(s.progress.commit(Commit.of(key, 6, Origin.ONE_WAY, "c1", 1)));
+            s.kill();
+            s.persist();
+            assertEquals(1, OffsetFile.read(s.path).rows().size());
+            s.start(Role.MASTER);
+            assertEquals(OptionalLong.empty(), s.progress.query(key), "it rested on what the log had lost");
+            assertEquals(Decision.DURABLE, s.ask(key, 7, "c1"), "and is closed to nobody");
+        }
+    }
+
     /** A value that was not sent, where the cluster had this offset. */
     private void writeUnsent(Stand s, Mark seen, long acked) throws Exception {
         Mark.Unsent six = new Mark.Unsent(key, 6, seen.index, acked);
