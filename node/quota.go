@@ -223,7 +223,9 @@ func afterSwap(root *table.Root) uint64 {
 	return root.Queues() - root.QueuesOf(imp.Group) + root.Staged()
 }
 
-// prefix returns how many keys a request counts for under a prefix.
+// prefix returns how many keys a request counts for under a prefix. While that is not
+// counted again, the last count stands: who adds to a full one is told so at once, and
+// for as long also after a removal; what was admitted since makes others come again.
 func (q *quota) prefix(p *prefixCount, r *entry.Request) (adds uint64, err error) {
 	n := namedUnder(r, p.Prefix, q.machine)
 	if n == 0 || p.fits(n) {
@@ -239,9 +241,9 @@ func (q *quota) prefix(p *prefixCount, r *entry.Request) (adds uint64, err error
 	switch {
 	case fresh == 0:
 		return 0, nil
-	case p.queues+fresh > p.Queues && p.index == root.Index():
+	case p.queues+fresh > p.Queues:
 		return 0, offset.Errorf(offset.ErrLimit, "groups beginning with %q keep at most %d queues and have %d; remove groups that are no longer used, or raise the limit", p.Prefix, p.Queues, p.queues)
-	case p.queues+p.added+fresh > p.Queues: // or would be by an older count
+	case p.queues+p.added+fresh > p.Queues:
 		return 0, errLimitNear
 	}
 	return fresh, nil

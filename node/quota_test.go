@@ -226,6 +226,31 @@ func TestQuotaOfAPrefixKeepsWhatIsInFlight(t *testing.T) {
 	}
 }
 
+// TestQuotaOfAFullPrefixIsSaidAtOnce, while others commit too: who is told to come
+// again holds up all that it sends beside.
+func TestQuotaOfAFullPrefixIsSaidAtOnce(t *testing.T) {
+	l := newLimited(t, Limits{Queues: 100, Groups: 1000, Prefixes: []PrefixLimit{{Prefix: "g", Queues: 10}}})
+	reset := func(group string, from, n int) *entry.Request {
+		return l.act(offset.Act{ID: offset.ActID{byte(l.index), 1}, Reset: &offset.Reset{Targets: numbered(group, from, n)}})
+	}
+	rests := func(d time.Duration) { l.prefixes[0].rest = time.Now().Add(d) }
+	l.wants("nine of ten", reset("g", 0, 9), nil)
+	rests(-1)
+	l.wants("two where one has room", reset("g", 9, 2), offset.ErrLimit)
+	rests(time.Hour)
+	l.wants("another group", reset("another", 0, 1), nil)
+	l.wants("two, after what others did", reset("g", 9, 2), offset.ErrLimit)
+	l.wants("the tenth", reset("g", 9, 1), nil)
+	l.wants("an eleventh, which the count has room for", reset("g", 10, 1), offset.ErrBusy)
+	rests(-1)
+	l.wants("an eleventh, counted", reset("g", 10, 1), offset.ErrLimit)
+	rests(time.Hour)
+	l.apply(l.act(offset.Act{ID: offset.ActID{0, 2}, Remove: &offset.Remove{Scope: offset.Scope{Group: "g"}}}))
+	l.wants("one after a removal", reset("g", 10, 1), offset.ErrLimit)
+	rests(-1)
+	l.wants("one after a removal, counted", reset("g", 10, 1), nil)
+}
+
 // TestQuotaHoldsAgainstManyAtOnce: a burst of new keys, none of which has landed.
 func TestQuotaHoldsAgainstManyAtOnce(t *testing.T) {
 	for name, limits := range map[string]Limits{
