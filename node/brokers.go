@@ -1,7 +1,6 @@
 package node
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/tidemark-mq/tidemark/fsm/entry"
@@ -10,12 +9,14 @@ import (
 )
 
 // brokerQuota bounds the brokers that each group has offsets on: a group is replaced
-// whole in one entry, which takes as long as it has brokers. As long as all brokers
-// that are known are no more than one group may have, only their names are looked
-// at; then each group that a request names.
+// whole in one entry, which takes as long as it has brokers. As long as the names seen
+// in this term are no more than one group may have, only names are looked at; then each
+// group and broker that a request names, and how many the group has only where that
+// broker is new to it.
 type brokerQuota struct {
 	// known are the brokers of all groups when this term began, and those named
-	// since; nil before the first look. Past the bound it grows no more.
+	// since, by whatever request; nil before the first look. Past the bound it grows no
+	// more.
 	known map[string]struct{}
 	// newest is how many brokers the requests admitted last may add to any group.
 	newest lately
@@ -87,25 +88,25 @@ func placesOf(r *entry.Request, yield func(group, broker string) bool) {
 
 // onBrokers are the brokers of one group: those it has, and those that a request adds.
 type onBrokers struct {
-	has  []string
+	has  int
 	more map[string]struct{}
 }
 
 // newBrokers counts the brokers that a request adds to groups, if each has room.
 func newBrokers(r *entry.Request, root *table.Root, flying uint64) (adds uint64, err error) {
-	of := root.BrokersOf
+	on, count := root.On, root.OnCount
 	if stages(r, root) {
-		of = func(group, _ string) []string { return root.StagedOn(group) }
+		on, count = root.StagedOn, root.StagedOnCount
 	}
 	groups := map[string]*onBrokers{}
 	add := func(group, broker string) bool {
+		if on(group, broker) {
+			return true
+		}
 		g := groups[group]
 		if g == nil {
-			g = &onBrokers{of(group, ""), map[string]struct{}{}}
+			g = &onBrokers{count(group), map[string]struct{}{}}
 			groups[group] = g
-		}
-		if _, ok := slices.BinarySearch(g.has, broker); ok {
-			return true
 		}
 		if _, ok := g.more[broker]; ok {
 			return true
@@ -137,10 +138,10 @@ func clonePlaces(c *offset.Clone, root *table.Root, yield func(group, broker str
 
 // within returns nil if the group has room for what is added beside what is in flight.
 func (g *onBrokers) within(group string, flying uint64) error {
-	n := len(g.has) + len(g.more)
+	n := g.has + len(g.more)
 	switch {
 	case n > offset.MaxBrokers:
-		return offset.Errorf(offset.ErrLimit, "group %q has offsets on %d brokers, and may have them on %d; remove those of brokers that are gone", group, len(g.has), offset.MaxBrokers)
+		return offset.Errorf(offset.ErrLimit, "group %q has offsets on %d brokers, and may have them on %d; remove those of brokers that are gone", group, g.has, offset.MaxBrokers)
 	case uint64(n)+flying > offset.MaxBrokers:
 		return errBrokersNear
 	}

@@ -63,6 +63,17 @@ func TestBrokersOfAGroupAreBounded(t *testing.T) {
 	l.wants("one more in a new term", onBrokersOf("g", most+1, 1), offset.ErrLimit)
 }
 
+// TestABrokerThatIsThereCostsASearch, however many the group has: a list of them for
+// each commit would hold up all others.
+func TestABrokerThatIsThereCostsASearch(t *testing.T) {
+	l := fullOfBrokers(t)
+	l.wants("more names than a group may have", onBrokersOf("h", offset.MaxBrokers, 1), nil)
+	one := onBrokersOf("g", 7, 1)
+	if n := testing.AllocsPerRun(1000, func() { _ = l.admit(one) }); n != 0 {
+		t.Errorf("%.0f allocations to admit a commit on a broker of the group", n)
+	}
+}
+
 // TestBrokersThatAreUnderWayCount: where they may take the room left, who adds one
 // is told to come again.
 func TestBrokersThatAreUnderWayCount(t *testing.T) {

@@ -173,3 +173,29 @@ func TestEmptyNames(t *testing.T) {
 	s.want("rows", len(r.List(&offset.List{What: offset.ListKeys}).Keys), len(keys))
 	s.want("rows of a topic", len(r.List(&offset.List{What: offset.ListKeys, Topic: "t"}).Keys), 2)
 }
+
+// TestOn: whether and on how many brokers a group is, held to the list of them, where
+// other groups' names stand on both sides of its own.
+func TestOn(t *testing.T) {
+	s := newScript(t)
+	random := rand.New(rand.NewPCG(7, 0))
+	sizes := map[string]int{"f": 3, "g": 300, "g ": 40, "ga": 1, "h": 200}
+	for group, n := range sizes {
+		for range n {
+			s.commit(offset.Key{Group: group, MessageQueue: offset.MessageQueue{Topic: "t", Broker: fmt.Sprint("b", random.IntN(900))}}, 1, 0)
+		}
+	}
+	s.Publish()
+	r := s.Root()
+	sizes["none"] = 0
+	for group := range sizes {
+		list := r.BrokersOf(group, "")
+		s.want("brokers of "+group, r.OnCount(group), len(list))
+		for i := range 900 {
+			broker := fmt.Sprint("b", i)
+			s.want(group+" on "+broker, r.On(group, broker), slices.Contains(list, broker))
+		}
+	}
+	s.want("staged", r.StagedOnCount("g"), 0)
+	s.want("staged", r.StagedOn("g", "b1"), false)
+}

@@ -144,5 +144,10 @@ func (v *view) brokersOf(group, topic string) (list []string) {
 	}
 }
 
+// onCount counts the brokers on which a group has keys.
+func (v *view) onCount(group string) int {
+	return v.groups.count(byGroup, place{&ident{group: group}, 0}, place{&ident{group: after(group)}, 0})
+}
+
 // after is the first name behind another.
 func after(name string) string { return name + "\x00" }

@@ -107,6 +107,26 @@ func (t *tree[T]) get(o order, k place) (x T, ok bool) {
 	return x, ok
 }
 
+// count counts the items from one place on and below another, page by page.
+func (t *tree[T]) count(o order, from, to place) int {
+	if t.root == nil {
+		return 0
+	}
+	return t.root.count(o, from, to)
+}
+
+func (p *page[T]) count(o order, from, to place) (n int) {
+	if p.inner == nil {
+		i, _ := p.search(o, from)
+		j, _ := p.search(o, to)
+		return j - i
+	}
+	for _, kid := range p.inner.kids[p.inner.route(o, from) : p.inner.route(o, to)+1] {
+		n += kid.count(o, from, to)
+	}
+	return n
+}
+
 // around returns the last item at or below k and the first above it; the zero
 // value where there is none.
 func (t *tree[T]) around(o order, k place) (below, above T) {

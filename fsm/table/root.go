@@ -97,9 +97,17 @@ func (r *Root) Brokers(most int) []string {
 // is empty, of any, in order.
 func (r *Root) BrokersOf(group, topic string) []string { return r.live.brokersOf(group, topic) }
 
-// StagedOn names the brokers on which the import under way has staged offsets of a
-// group, in order.
-func (r *Root) StagedOn(group string) []string { return r.staged.brokersOf(group, "") }
+// On tells whether a group has offsets on a broker. It costs a search.
+func (r *Root) On(group, broker string) bool { return r.live.part(group, broker) != nil }
+
+// OnCount counts the brokers that a group has offsets on, page by page.
+func (r *Root) OnCount(group string) int { return r.live.onCount(group) }
+
+// StagedOn is On for what the import under way has staged.
+func (r *Root) StagedOn(group, broker string) bool { return r.staged.part(group, broker) != nil }
+
+// StagedOnCount is OnCount for what the import under way has staged.
+func (r *Root) StagedOnCount(group string) int { return r.staged.onCount(group) }
 
 // Members are those that have announced themselves, in the order of their ids.
 // The slice must not be changed.
