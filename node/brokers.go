@@ -1,6 +1,7 @@
 package node
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidemark-mq/tidemark/fsm/entry"
@@ -18,51 +19,84 @@ type brokerQuota struct {
 	// since, by whatever request; nil before the first look. Past the bound it grows no
 	// more.
 	known map[string]struct{}
-	// newest is how many brokers the requests admitted last may add to any group.
-	newest lately
+	// admitted counts the requests since the bound was passed. adding are those of them
+	// that add brokers, in their order, as long as the newest root may lack these, and
+	// under is how many they add to each group.
+	admitted int
+	adding   []adding
+	under    map[string]int
 }
 
-// room returns how many brokers a request may add to groups, or an error that
-// wraps offset.ErrLimit, or offset.ErrBusy as admit has it.
-func (b *brokerQuota) room(r *entry.Request, state *machine, late func() int) (adds uint64, err error) {
+// adding is a request that adds brokers to groups.
+type adding struct {
+	number int
+	to     map[string]int
+}
+
+// room returns how many brokers a request adds to groups, as far as more than names is
+// looked at, or an error that wraps offset.ErrLimit, or offset.ErrBusy as admit has it.
+func (b *brokerQuota) room(r *entry.Request, state *machine, late func() int) (to map[string]int, err error) {
 	if b.known == nil {
-		b.known = map[string]struct{}{}
+		b.known, b.under = map[string]struct{}{}, map[string]int{}
 		for _, name := range state.Root().Brokers(offset.MaxBrokers + 1) {
 			b.know(name)
 		}
 	}
-	if runs := b.knows(r); len(b.known) <= offset.MaxBrokers {
-		return runs, nil
+	if b.knows(r); !b.past() {
+		return nil, nil
 	}
-	flying := b.newest.flying(late())
-	return newBrokers(r, state.Root(), flying)
+	unapplied := late()
+	b.landed(unapplied)
+	return b.newBrokers(r, state.Root(), unapplied <= b.admitted)
 }
 
+// past reports whether more names are known than a group may have brokers.
+func (b *brokerQuota) past() bool { return len(b.known) > offset.MaxBrokers }
+
 func (b *brokerQuota) know(name string) {
-	if _, ok := b.known[name]; !ok && len(b.known) <= offset.MaxBrokers {
+	if _, ok := b.known[name]; !ok && !b.past() {
 		b.known[strings.Clone(name)] = struct{}{}
 	}
 }
 
-// knows adds the brokers that a request names, and counts how often the broker, or
-// the group, is another one than before. What a clone brings has names that are
-// known, and no more than those.
-func (b *brokerQuota) knows(r *entry.Request) (runs uint64) {
-	if clones(r) {
-		return uint64(len(b.known))
-	}
-	lastGroup, last := "", ""
-	placesOf(r, func(group, broker string) bool {
-		if runs == 0 || broker != last {
+// knows adds the brokers that a request names, up to the bound. What a clone brings
+// has names that are known.
+func (b *brokerQuota) knows(r *entry.Request) {
+	first, last := true, ""
+	placesOf(r, func(_, broker string) bool {
+		if first || broker != last {
 			b.know(broker)
 		}
-		if runs == 0 || broker != last || group != lastGroup {
-			runs++
-		}
-		lastGroup, last = group, broker
-		return true
+		first, last = false, broker
+		return !b.past()
 	})
-	return runs
+}
+
+// remember adds a request that is admitted.
+func (b *brokerQuota) remember(to map[string]int) {
+	if !b.past() {
+		return
+	}
+	b.admitted++
+	if len(to) > 0 {
+		b.adding = append(b.adding, adding{b.admitted, to})
+	}
+	for group, n := range to {
+		b.under[group] += n
+	}
+}
+
+// landed forgets what the newest root has, which may lack the unapplied last ones.
+func (b *brokerQuota) landed(unapplied int) {
+	n := 0
+	for ; n < len(b.adding) && b.adding[n].number <= b.admitted-unapplied; n++ {
+		for group, k := range b.adding[n].to {
+			if b.under[group] -= k; b.under[group] == 0 {
+				delete(b.under, group)
+			}
+		}
+	}
+	b.adding = slices.Delete(b.adding, 0, n)
 }
 
 // placesOf yields the groups and brokers of the keys that a request names.
@@ -92,8 +126,9 @@ type onBrokers struct {
 	more map[string]struct{}
 }
 
-// newBrokers counts the brokers that a request adds to groups, if each has room.
-func newBrokers(r *entry.Request, root *table.Root, flying uint64) (adds uint64, err error) {
+// newBrokers counts the brokers that a request adds to groups, if each has room. sure
+// says that no request is in flight of which only names were looked at.
+func (b *brokerQuota) newBrokers(r *entry.Request, root *table.Root, sure bool) (to map[string]int, err error) {
 	on, count := root.On, root.OnCount
 	if stages(r, root) {
 		on, count = root.StagedOn, root.StagedOnCount
@@ -108,19 +143,22 @@ func newBrokers(r *entry.Request, root *table.Root, flying uint64) (adds uint64,
 			g = &onBrokers{count(group), map[string]struct{}{}}
 			groups[group] = g
 		}
-		if _, ok := g.more[broker]; ok {
-			return true
-		}
 		g.more[broker] = struct{}{}
-		adds++
-		err = g.within(group, flying)
+		err = g.within(group, b.under[group], sure)
 		return err == nil
 	}
 	placesOf(r, add)
 	if clones(r) {
 		clonePlaces(r.Act.Clone, root, add)
 	}
-	return adds, err
+	if err != nil || len(groups) == 0 {
+		return nil, err
+	}
+	to = make(map[string]int, len(groups))
+	for group, g := range groups {
+		to[strings.Clone(group)] = len(g.more)
+	}
+	return to, nil
 }
 
 // clones tells whether the request begins a clone: a further entry goes on with what
@@ -137,12 +175,12 @@ func clonePlaces(c *offset.Clone, root *table.Root, yield func(group, broker str
 }
 
 // within returns nil if the group has room for what is added beside what is in flight.
-func (g *onBrokers) within(group string, flying uint64) error {
+func (g *onBrokers) within(group string, flying int, sure bool) error {
 	n := g.has + len(g.more)
 	switch {
 	case n > offset.MaxBrokers:
 		return offset.Errorf(offset.ErrLimit, "group %q has offsets on %d brokers, and may have them on %d; remove those of brokers that are gone", group, g.has, offset.MaxBrokers)
-	case uint64(n)+flying > offset.MaxBrokers:
+	case !sure, n+flying > offset.MaxBrokers:
 		return errBrokersNear
 	}
 	return nil

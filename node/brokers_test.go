@@ -98,6 +98,66 @@ func TestBrokersThatAreUnderWayCount(t *testing.T) {
 	}
 }
 
+// TestBrokersUnderWayCountForTheirGroup alone: what others add keeps nobody waiting.
+func TestBrokersUnderWayCountForTheirGroup(t *testing.T) {
+	const most = offset.MaxBrokers
+	l := newLimited(t, Limits{Queues: 1_000_000, Groups: 100_000})
+	flying := 0
+	l.unapplied = func() int { return flying }
+	l.wants("some brokers", onBrokersOf("x", 0, 2400), nil)
+	l.wants("other brokers", onBrokersOf("y", 2400, 2400), nil)
+	var under []*entry.Request
+	for i := range 3 {
+		many := &entry.Request{Commits: &offset.Commits{Cluster: limitedCluster}}
+		for j := range 2000 {
+			many.Commits.Topics = append(many.Commits.Topics, onBrokersOf(fmt.Sprint("g", i, "-", j), 1, 1).Commits.Topics...)
+		}
+		under = append(under, many, onBrokersOf(fmt.Sprint("h", i), 0, 2000))
+	}
+	for i, r := range under {
+		if err := l.admit(r); err != nil {
+			t.Fatalf("request %d, of groups of its own: %v", i, err)
+		}
+		flying++
+	}
+	if err := l.admit(onBrokersOf("h0", 2000, most-2000+1)); !errors.Is(err, offset.ErrBusy) {
+		t.Errorf("a group that has 2,000 under way, and %d more: %v", most-2000+1, err)
+	}
+	for _, r := range under {
+		l.apply(r)
+		flying--
+	}
+	l.wants("as many as there is room for, once those have landed", onBrokersOf("h0", 2000, most-2000), nil)
+	if n := len(l.brokers.under); n > 1 {
+		t.Errorf("%d groups count as under way that have landed", n)
+	}
+}
+
+// TestBrokersThatAreUnderWayUnseen: of what was admitted before there were as many
+// names as a group may have brokers only the names were looked at.
+func TestBrokersThatAreUnderWayUnseen(t *testing.T) {
+	const most = offset.MaxBrokers
+	l := newLimited(t, Limits{Queues: 1_000_000, Groups: 1000})
+	flying := 0
+	l.unapplied = func() int { return flying }
+	l.wants("some brokers", onBrokersOf("g", 0, 2400), nil)
+	rest := onBrokersOf("g", 2400, most-2400)
+	if err := l.admit(rest); err != nil {
+		t.Fatal(err)
+	}
+	flying = 1
+	one := onBrokersOf("g", most, 1)
+	if err := l.admit(one); !errors.Is(err, offset.ErrBusy) {
+		t.Errorf("one more while the rest is under way: %v", err)
+	}
+	if err := l.admit(onBrokersOf("g", 0, 1)); err != nil {
+		t.Errorf("a broker that is there: %v", err)
+	}
+	l.apply(rest) // and flying is the request after it
+	l.wants("one more", one, offset.ErrLimit)
+	l.wants("one for another group", onBrokersOf("h", most, 1), nil)
+}
+
 // TestAClonesBrokersAreBounded, and count only where the other group lacks them.
 func TestAClonesBrokersAreBounded(t *testing.T) {
 	l := fullOfBrokers(t)

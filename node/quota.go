@@ -40,8 +40,8 @@ type quota struct {
 	added                   uint64
 	prefixes                []prefixCount
 	brokers                 brokerQuota
-	// placed is how many brokers of groups the request that is looked at counts for.
-	placed uint64
+	// placed is how many brokers the request that is looked at adds to groups.
+	placed map[string]int
 }
 
 // prefixCount is the count of queues under one prefix, and what was admitted since.
@@ -101,7 +101,7 @@ func (q *quota) admit(r *entry.Request) error {
 	late := q.late()
 	q.added += adds
 	q.newest.remember(adds, late)
-	q.brokers.newest.remember(q.placed, late)
+	q.brokers.remember(q.placed)
 	for i, n := range q.under {
 		p := &q.prefixes[i]
 		p.added += n
