@@ -51,8 +51,9 @@ func (r *replica) giveUp(index uint64, own, majority offset.Digest) {
 
 // mark writes the mark until that succeeds, once more when ctx ends.
 func (n *Node) mark(ctx context.Context, q *quarantine) {
-	for wait := markPause; q.unwritten && ctx.Err() == nil; wait = min(2*wait, markMostPause) {
+	for wait, last := markPause, false; q.unwritten && !last; wait = min(2*wait, markMostPause) {
 		pause(ctx, wait)
+		last = ctx.Err() != nil
 		if err := writeQuarantine(n.config.Dir, q); err != nil {
 			n.config.Logger.Error("the mark of the quarantine could not be written; without it a start runs this member again", "error", err)
 			continue

@@ -16,7 +16,9 @@ import (
 // TestAMarkThatCannotBeWrittenIsTriedAgain: without it a restart would run a member
 // whose state differs from the majority's.
 func TestAMarkThatCannotBeWrittenIsTriedAgain(t *testing.T) {
-	for name, after := range map[string]time.Duration{"while it rests": time.Hour, "when it is stopped": 0} {
+	for name, when := range map[string]struct{ before, after time.Duration }{
+		"while it rests": {time.Hour, time.Hour}, "when it is stopped": {time.Hour, 0}, "when it is being stopped already": {},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			c := Config{Dir: t.TempDir(), Logger: hclog.NewNullLogger()}
 			obstacle := filepath.Join(c.Dir, quarantineFile+".tmp", "x")
@@ -32,16 +34,22 @@ func TestAMarkThatCannotBeWrittenIsTriedAgain(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error, 1)
 			n := &Node{config: c}
-			go func() { done <- n.rest(ctx, q) }()
-			time.Sleep(time.Hour) // many tries
+			rest := func() { done <- n.rest(ctx, q) }
+			if when.before > 0 {
+				go rest()
+				time.Sleep(when.before) // many tries
+			}
 			if got, err := readQuarantine(c.Dir); got != nil || err != nil {
 				t.Fatalf("%s: there is a mark already: %v, %v", name, got, err)
 			}
 			if err := os.RemoveAll(filepath.Dir(obstacle)); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(after)
+			time.Sleep(when.after)
 			cancel()
+			if when.before == 0 {
+				go rest()
+			}
 			if err := <-done; err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
