@@ -39,7 +39,7 @@ func (r *replica) backup(ctx context.Context, root *table.Root, yield func(offse
 	pace := store.NewPacer(store.DefaultPace, ctx.Done())
 	w := &pieces{yield: func(data []byte) error {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return givenUp(ctx)
 		}
 		part.Data = data
 		if err := yield(part); err != nil {

@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -152,6 +153,32 @@ func TestBadRequestsAreRefusedAtOnce(t *testing.T) {
 	}
 	if after := metric(m, "proposed_entries_total"); after != before {
 		t.Errorf("%.0f entries were proposed", after-before)
+	}
+}
+
+// TestAReadGivenUpAtItsDeadline is refused: it has done nothing, so no outcome is unknown.
+func TestAReadGivenUpAtItsDeadline(t *testing.T) {
+	c := incluster.Start(t, 1)
+	m := c.Members[0]
+	many := &offset.Commits{Cluster: m.Status().Meta.Cluster}
+	for i := range 2000 {
+		many.Topics = append(many.Topics, offset.TopicCommits{Group: fmt.Sprint("g", i), Topic: "t", Queues: []offset.QueueCommit{{Offset: 1}}})
+	}
+	if _, _, err := m.Node().Commit(within(t, incluster.Patience), incluster.Operator, many); err != nil {
+		t.Fatal(err)
+	}
+	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	local := offset.ReadAt{Level: offset.Local}
+	_, err := m.Node().List(late, incluster.Operator, &offset.List{What: offset.ListKeys, At: local})
+	for what, err := range map[string]error{
+		"list":   err,
+		"export": m.Node().Export(late, incluster.Operator, &offset.List{At: local}, func(offset.Page) error { return nil }),
+		"backup": m.Node().Backup(late, incluster.Operator, local, func(offset.BackupPart) error { return nil }),
+	} {
+		if !errors.Is(err, offset.ErrBusy) || offset.CodeOf(err) != offset.CodeBusy {
+			t.Errorf("%s: %v, want %v", what, err, offset.ErrBusy)
+		}
 	}
 }
 

@@ -53,7 +53,7 @@ func (n *Node) List(ctx context.Context, p auth.Principal, l *offset.List) (offs
 	page, whole := root.ListUntil(l, func() bool { return ctx.Err() != nil })
 	page.Meta = r.metaOf(root)
 	if !whole {
-		return offset.Page{Meta: page.Meta}, context.Cause(ctx)
+		return offset.Page{Meta: page.Meta}, givenUp(ctx)
 	}
 	return page, nil
 }
@@ -70,11 +70,11 @@ func (n *Node) Export(ctx context.Context, p auth.Principal, l *offset.List, yie
 	}
 	for {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return givenUp(ctx)
 		}
 		page, whole := root.ListUntil(&all, func() bool { return ctx.Err() != nil })
 		if !whole {
-			return context.Cause(ctx)
+			return givenUp(ctx)
 		}
 		page.Meta = r.metaOf(root)
 		if err := yield(page); err != nil {
@@ -89,6 +89,16 @@ func (n *Node) Export(ctx context.Context, p auth.Principal, l *offset.List, yie
 			return err
 		}
 	}
+}
+
+// givenUp is the error of a reading that ctx has ended. At a deadline it says that
+// nothing was done, where the bare cause would pass for an unknown outcome.
+func givenUp(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return offset.Errorf(offset.ErrBusy, "the deadline passed before all of it was read; narrow what is asked for, or allow more time")
+	}
+	return cause
 }
 
 func (n *Node) listing(ctx context.Context, p auth.Principal, l *offset.List) (*table.Root, *replica, error) {
