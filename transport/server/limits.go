@@ -134,8 +134,11 @@ func (l Limits) Validate() error {
 // may have 1,024 under way, whatever is set here.
 func (l Limits) callsPerMessage() int { return 2 * max(l.CallsPerStream, 1024) }
 
-// most is the memory that a single call can be reckoned to take.
-func (l Limits) most() int64 { return int64(answerFactor*l.Message + offset.MaxCommits*readMemory) }
+// most is the memory that a single call can be reckoned to take, or the message that
+// brings it, before it is decoded.
+func (l Limits) most() int64 {
+	return int64(answerFactor*l.Message + max(offset.MaxCommits*readMemory, maxElements*elementMemory))
+}
 
 // timeout gives the wait of a call that names ms (0: none, which is byDefault).
 func (l Limits) timeout(ms uint32, byDefault time.Duration) time.Duration {

@@ -56,6 +56,22 @@ func TestEachLimitIsValidated(t *testing.T) {
 	}
 }
 
+// The fewest bytes that are taken have room for the largest message of a stream: it
+// would be answered with busy for ever.
+func TestTheFewestBytesHaveRoomForTheLargestMessage(t *testing.T) {
+	l := DefaultLimits()
+	for l.Bytes = 1 << 20; l.Validate() != nil; l.Bytes += 1 << 10 {
+	}
+	s := New(Config{Service: newFake(), Limits: l})
+	h := &hold{admission: &s.admission}
+	if err := h.grow(l.Message); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.whole(maxElements); err != nil {
+		t.Errorf("%d elements in %d bytes, of a limit of %d: %v", maxElements, l.Message, l.Bytes, err)
+	}
+}
+
 func TestAdmissionGivesBackWhatItRefused(t *testing.T) {
 	var busy atomic.Int64
 	a := admission{maxCalls: 2, maxBytes: 10, busy: &busy}
