@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -39,9 +40,11 @@ type framed struct {
 	patience time.Duration
 	// Arriving is told how many bytes of a message are read next, up to 64 KiB, and
 	// Arrived gets each message before it is decoded; an error is what the receiver
-	// returns. They are set before the first message, or nil.
+	// returns. If it wraps offset.ErrBusy the message is read to its end first, and of
+	// its calls, up to Calls, the ids. They are set before the first message, or nil.
 	Arriving func(bytes int) error
 	Arrived  func(message []byte) error
+	Calls    int
 
 	in  bytes.Buffer
 	out []byte
@@ -58,21 +61,29 @@ func (f *framed) receive(m proto.Message) error {
 	if err != nil {
 		return err
 	}
-	if err := f.body(n); err != nil {
-		return err
+	if f.patience > 0 && f.r.Buffered() < n {
+		f.expect(time.Now().Add(f.patience))
+		defer f.expect(time.Time{})
 	}
 	defer f.forget()
+	left, err := f.body(n)
+	if err == nil && flags == 0 && f.Arrived != nil {
+		err = f.Arrived(f.in.Bytes())
+	}
+	if errors.Is(err, offset.ErrBusy) {
+		if broke := f.skim(m, left); broke != nil {
+			return broke
+		}
+	}
+	if err != nil {
+		return err
+	}
 	switch flags {
 	case 0:
 	case End:
 		return f.ended()
 	default:
 		return offset.Errorf(offset.ErrInvalid, "a frame of the stream has the flags %#x, which are not known", flags)
-	}
-	if f.Arrived != nil {
-		if err := f.Arrived(f.in.Bytes()); err != nil {
-			return err
-		}
 	}
 	if err := proto.Unmarshal(f.in.Bytes(), m); err != nil {
 		return offset.Errorf(offset.ErrInvalid, "a message of the stream cannot be read: %v", err)
@@ -94,25 +105,22 @@ func (f *framed) begin() (flags byte, n int, err error) {
 }
 
 // body reads n bytes, which take memory as they arrive, not as they are announced.
-func (f *framed) body(n int) error {
+// left are those that Arriving let not come.
+func (f *framed) body(n int) (left int, err error) {
 	f.in.Reset()
-	if f.patience > 0 && f.r.Buffered() < n {
-		f.expect(time.Now().Add(f.patience))
-		defer f.expect(time.Time{})
-	}
 	for n > 0 {
 		piece := min(n, buffer)
 		if f.Arriving != nil {
 			if err := f.Arriving(piece); err != nil {
-				return err
+				return n, err
 			}
 		}
 		if _, err := io.CopyN(&f.in, f.r, int64(piece)); err != nil {
-			return broken(err)
+			return 0, broken(err)
 		}
 		n -= piece
 	}
-	return nil
+	return 0, nil
 }
 
 // forget keeps no more memory of a message that was read than a small one takes.

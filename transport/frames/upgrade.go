@@ -105,8 +105,9 @@ func Accept(w http.ResponseWriter, limit int, patience time.Duration) (*Server, 
 }
 
 // Receive waits for the next message, which the caller owns. The error is io.EOF
-// after a regular end, and wraps offset.ErrInvalid for what is no message; all
-// else says that the connection broke.
+// after a regular end, and wraps offset.ErrInvalid for what is no message, and
+// offset.ErrBusy for one that there was no room for, which has the ids of its calls
+// and nothing else; all else says that the connection broke.
 func (s *Server) Receive() (*tidemarkv1.StreamRequest, error) {
 	m := new(tidemarkv1.StreamRequest)
 	return m, s.receive(m)

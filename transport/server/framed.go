@@ -29,7 +29,7 @@ func (s *Server) framed(w http.ResponseWriter, r *http.Request) {
 	defer cancel(nil)
 	h := &hold{admission: &s.admission}
 	defer h.drop()
-	f.Arriving = h.grow
+	f.Arriving, f.Calls = h.grow, s.limits.callsPerMessage()
 	f.Arrived = func(b []byte) error { return h.arrived(b, (*tidemarkv1.StreamRequest)(nil)) }
 	f.End(s.stream(ctx, upgraded{f, cancel}, s.callerOf(r), h, f.Interrupt, f.CutOff), farewell)
 }

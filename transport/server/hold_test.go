@@ -15,6 +15,7 @@ import (
 
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/tidemark-mq/tidemark/offset"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
@@ -219,11 +220,11 @@ func testWithoutRoom(t *testing.T, bytes int64) {
 	w := start(t, Config{Limits: Limits{Bytes: bytes}})
 	large := commitOf(strings.Repeat("g", 1<<18), 1, 1)
 	c := framedTo(t, w, "")
-	if err := c.Send(calls(commitCall(1, large))); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Recv(); !errors.Is(err, offset.ErrBusy) {
-		t.Errorf("as a frame: %v", err)
+	got := answered(t, c, commitCall(1, large), fetchCall(7))
+	for _, id := range []uint64{1, 7} {
+		if err := wire.FromError(got[id].GetError()); !errors.Is(err, offset.ErrBusy) {
+			t.Errorf("call %d of a frame: %v", id, err)
+		}
 	}
 	if _, err := w.offsets().Commit(t.Context(), connect.NewRequest(large)); !errors.Is(wire.FromConnectError(err), offset.ErrBusy) {
 		t.Errorf("by itself: %v", err)
@@ -244,6 +245,54 @@ func testWithoutRoom(t *testing.T, bytes int64) {
 	await(t, "all to be given back", func() bool { st := w.Stats(); return st.Bytes == 0 && st.Calls == 0 })
 	if n := len(w.fake.seen); n != 0 {
 		t.Errorf("%d calls reached the Service", n)
+	}
+}
+
+// TestAMessageWithoutRoomEndsNoOther: its calls are refused, and those under way on
+// its stream, and those that come after it, are answered.
+func TestAMessageWithoutRoomEndsNoOther(t *testing.T) {
+	f, g := newFake(), gate{make(chan struct{})}
+	f.before = g.hold("fetch")
+	w := start(t, Config{Service: f, Limits: Limits{Bytes: 1 << 18}})
+	c := framedTo(t, w, "")
+	if err := c.Send(calls(fetchCall(1))); err != nil {
+		t.Fatal(err)
+	}
+	large := commitOf(strings.Repeat("g", 1<<19), 1, 1)
+	for id := range uint64(3) {
+		if got := answered(t, c, commitCall(10+id, large)); !errors.Is(wire.FromError(got[10+id].GetError()), offset.ErrBusy) {
+			t.Errorf("a large message: %v", got)
+		}
+	}
+	close(g.open)
+	if err := c.Send(calls(commitCall(2, commitOf("g", 1, 1)))); err != nil {
+		t.Fatal(err)
+	}
+	for got := map[uint64]*tidemarkv1.Reply{}; got[1].GetFetch() == nil || got[2].GetCommit() == nil; {
+		m, err := c.Recv()
+		if err != nil {
+			t.Fatal(err, got)
+		}
+		for _, r := range m.Replies {
+			got[r.Id] = r
+		}
+	}
+	await(t, "all to be given back", func() bool { st := w.Stats(); return st.Bytes == 0 && st.Calls == 0 })
+}
+
+// TestCallsOfAMessageWithoutRoomAreBounded, too.
+func TestCallsOfAMessageWithoutRoomAreBounded(t *testing.T) {
+	w := start(t, Config{Limits: Limits{Bytes: 1 << 17}})
+	nc := upgradedTo(t, w)
+	large, err := proto.Marshal(calls(commitCall(1, commitOf(strings.Repeat("g", 1<<18), 1, 1))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := nc.Write(frame(append(empties(1, 10_000), large...))); err != nil {
+		t.Fatal(err)
+	}
+	if end, err := io.ReadAll(nc); err != nil || !strings.Contains(string(end), " calls; at most 2048 ") {
+		t.Errorf("%q, %v", end, err)
 	}
 }
 

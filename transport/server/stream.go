@@ -15,7 +15,8 @@ import (
 )
 
 // conduit is what a stream needs of its transport. One goroutine receives and
-// one sends. connect.BidiStream is one, upgraded another.
+// one sends. A message that comes with offset.ErrBusy, as there was no room for it,
+// has the ids of its calls alone. connect.BidiStream is one, upgraded another.
 type conduit interface {
 	Receive() (*tidemarkv1.StreamRequest, error)
 	Send(*tidemarkv1.StreamResponse) error

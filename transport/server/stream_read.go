@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tidemark-mq/tidemark/auth"
 	"github.com/tidemark-mq/tidemark/offset"
@@ -18,12 +19,12 @@ func (st *stream) read() {
 	}()
 	for {
 		m, err := st.conduit.Receive()
-		if err != nil {
+		if err != nil && !errors.Is(err, offset.ErrBusy) {
 			st.end(endOf(err, st.srv.limits.Message))
 			return
 		}
 		st.hold.drop() // each call that is taken holds its own from now on
-		if err := st.takeAll(m.GetCalls()); err != nil {
+		if err := st.takeAll(m.GetCalls(), err); err != nil {
 			st.end(err)
 			return
 		}
@@ -59,15 +60,20 @@ func (st *stream) waitForRoom() bool {
 	}
 }
 
-// takeAll takes the calls of one message. Those in a row that name the same
-// timeout, as nearly all do, have one deadline. The error ends the stream.
-func (st *stream) takeAll(list []*tidemarkv1.Call) error {
+// takeAll takes the calls of one message, or refuses them if busy is not nil. Those
+// in a row that name the same timeout, as nearly all do, have one deadline. The
+// error ends the stream.
+func (st *stream) takeAll(list []*tidemarkv1.Call, busy error) error {
 	if most := st.srv.limits.callsPerMessage(); len(list) > most {
 		return offset.Errorf(offset.ErrInvalid, "a message of the stream has %d calls; at most %d are taken, so split it", len(list), most)
 	}
 	p, err := st.caller.principal()
 	if err != nil {
 		st.deny(list, err)
+		return st.crowded
+	}
+	if busy != nil {
+		st.refuseAll(list, busy)
 		return st.crowded
 	}
 	for len(list) > 0 {
@@ -86,11 +92,18 @@ func (st *stream) takeAll(list []*tidemarkv1.Call) error {
 // deny answers calls of somebody who is not known, or not any more, or whose
 // connection is one too many.
 func (st *stream) deny(list []*tidemarkv1.Call, err error) {
-	said := &tidemarkv1.Reply_Error{Error: wire.ToError(err)} // once for all
-	for _, call := range list {
-		if st.caller.refusal == nil {
+	if st.caller.refusal == nil {
+		for _, call := range list {
 			st.srv.cfg.Denied(st.caller.from, callName(call), err)
 		}
+	}
+	st.refuseAll(list, err)
+}
+
+// refuseAll answers calls none of which was taken.
+func (st *stream) refuseAll(list []*tidemarkv1.Call, err error) {
+	said := &tidemarkv1.Reply_Error{Error: wire.ToError(err)} // once for all
+	for _, call := range list {
 		st.putRefusal(&tidemarkv1.Reply{Id: call.GetId(), Reply: said}, err)
 	}
 }
