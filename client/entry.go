@@ -41,9 +41,9 @@ type entry struct {
 	fenced error
 	// ignored: a value came while it was fenced.
 	ignored bool
-	// blamed: its last commit was refused by itself, so that the next is not to
-	// go with those of others.
-	blamed bool
+	// refusal numbers the last refusal of a commit of it and of those with it, which
+	// have the same number; 0: one got through since. Those are not to hold up others.
+	refusal uint64
 }
 
 // update takes a value of the application's.

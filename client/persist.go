@@ -13,10 +13,10 @@ import (
 // persisted: frozen, never read, not acknowledged within ctx, or dropped here
 // before it was (offset.ErrDropped). A queue that the cluster refuses
 // (offset.ErrLimit, offset.ErrDenied) holds up itself alone: a request that is
-// refused is sent again in halves, 32 of them a run at most; where more queues
-// are to blame than that finds, others are named along with them until a later
-// run has found them. With an outcome that is unknown the value
-// stays, and is sent again by the next run, which is harmless.
+// refused is sent again in halves, 32 of them a run at most, the largest first;
+// where more queues are to blame than that finds, others are named along with them
+// until a later run, which goes on from there, has found them. With an outcome that
+// is unknown the value stays, and is sent again by the next run, which is harmless.
 func (s *RemoteStore) PersistAll(ctx context.Context, mqs []offset.MessageQueue) error {
 	if len(mqs) == 0 {
 		return nil

@@ -3,6 +3,7 @@ package client
 import (
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -131,6 +132,59 @@ func TestRefusalsOfAllAreFewRequests(t *testing.T) {
 	})
 }
 
+// What is denied in the midst of a request does not hold up the queues on either side.
+func TestAllOfARequestGetsItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		s := f.store()
+		readMany(s, 2000)
+		f.bar(func(k offset.Key) error {
+			if k.QueueID >= 500 && k.QueueID < 1500 {
+				return offset.ErrDenied
+			}
+			return nil
+		})
+		for n := range int64(3) {
+			err := s.PersistAll(within(t, time.Second), raise(s, 2000, n))
+			if !errors.Is(err, offset.ErrDenied) {
+				t.Fatal(err)
+			}
+			for _, id := range []int32{0, 499, 1500, 1999} {
+				wantAt(t, f, id, n)
+			}
+		}
+	})
+}
+
+// A run that ends before it has found who is to blame leaves the next one what it
+// has found.
+func TestARunGoesOnWhereTheLastOneEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		s := f.store()
+		readMany(s, 1000)
+		f.bar(barred(offset.ErrLimit, 300))
+		var answers atomic.Int32 // that are left for a run
+		f.play(func(*fakeNode, string, int) (fault, error) {
+			if answers.Add(-1) < 0 {
+				return refuse, offset.ErrBusy
+			}
+			return none, nil
+		})
+		runs := 0
+		for ; runs < 8; runs++ {
+			answers.Store(8)
+			err := s.PersistAll(within(t, time.Second), raise(s, 1000, int64(runs)))
+			if slices.Equal(s.queuesOf(err), []offset.MessageQueue{mq(300)}) {
+				break
+			}
+		}
+		if runs == 0 || runs == 8 {
+			t.Errorf("%d runs until one alone is held up", runs)
+		}
+	})
+}
+
 // More queues are to blame than one run can find: the runs after find them, and
 // one that is allowed again gets through though others are not.
 func TestRefusedQueuesAreFoundRunByRun(t *testing.T) {
@@ -145,13 +199,13 @@ func TestRefusedQueuesAreFoundRunByRun(t *testing.T) {
 		}
 		f.bar(barred(offset.ErrLimit, bad...))
 		runs := 0
-		for ; runs < 20; runs++ {
+		for ; runs < 6; runs++ {
 			err := s.PersistAll(within(t, time.Second), raise(s, 2000, int64(runs)))
 			if slices.Equal(s.queuesOf(err), names) {
 				break
 			}
 		}
-		if runs == 0 || runs == 20 {
+		if runs == 0 || runs == 6 {
 			t.Fatalf("%d runs until only those to blame are held up", runs)
 		}
 		f.bar(barred(offset.ErrLimit, bad[1:]...))

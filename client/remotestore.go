@@ -48,6 +48,8 @@ type RemoteStore struct {
 	// flight is the run of sending under way; nil if there is none.
 	flight *flight
 	acts   acts
+	// refusals counts requests of commits, and parts of them, that were refused whole.
+	refusals uint64
 }
 
 // firstRead is a first read under way. RemoveOffset takes it off the table, so

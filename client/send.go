@@ -1,9 +1,9 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -23,7 +23,7 @@ type run struct {
 	said      []item
 	told      []Fence
 	failed    []QueueError
-	// halved counts the requests that were refused whole and sent again in halves.
+	// halved counts the parts of refused requests that were sent again, in halves.
 	halved int
 	// exact is what it says of one very offset; nothing if it is for what changed.
 	exact step
@@ -40,8 +40,8 @@ type item struct {
 	exists       bool
 	epoch        uint64
 	cluster      offset.ClusterID
-	// blamed: a commit of it alone was refused last.
-	blamed bool
+	// refusal is the entry's.
+	refusal uint64
 }
 
 // send makes a run. One goes at a time. The error is a *PersistError; where ctx
@@ -164,7 +164,7 @@ func (r *run) plan(mq offset.MessageQueue, e *entry, st step, v int64) {
 
 // item is what a step on an entry sends.
 func (e *entry) item(mq offset.MessageQueue, st step, v int64) item {
-	return item{mq: mq, entry: e, step: st, value: v, known: e.known, exists: e.exists, epoch: e.epoch, cluster: e.cluster, blamed: e.blamed}
+	return item{mq: mq, entry: e, step: st, value: v, known: e.known, exists: e.exists, epoch: e.epoch, cluster: e.cluster, refusal: e.refusal}
 }
 
 func (r *run) fail(mq offset.MessageQueue, v int64, err error) {
@@ -183,13 +183,13 @@ func (r *run) took(it item) {
 // offset.MaxRequest.
 const maxRun = 256 << 10
 
-// maxHalved is how many requests of one run are sent again in halves: enough to
+// maxHalved is how many parts of one run's requests are sent again: enough to
 // find two queues to blame among 10,000, and little enough where all are.
 const maxHalved = 32
 
 // commits sends the commits of the run: all in one request, unless they are
-// more than one may carry, were read from different clusters, or were to blame
-// for a refusal before.
+// more than one may carry, were read from different clusters, or were refused
+// before.
 func (r *run) commits(ctx context.Context) {
 	for list := r.advances(); len(list) > 0; {
 		n := r.fits(list)
@@ -198,8 +198,8 @@ func (r *run) commits(ctx context.Context) {
 	}
 }
 
-// advances lists the commits of the run, those that were refused alone last. Of
-// these another begins each time, so that each is tried by itself some time.
+// advances lists the commits of the run, those that were refused last at the end. Of
+// these come first those that wait for longest.
 func (r *run) advances() (list []item) {
 	for _, it := range r.items {
 		if it.step == advance {
@@ -207,23 +207,20 @@ func (r *run) advances() (list []item) {
 		}
 	}
 	slices.SortFunc(list, func(a, b item) int {
-		if a.blamed != b.blamed {
-			if b.blamed {
-				return -1
-			}
-			return 1
+		if a.suspect() != b.suspect() {
+			return cmp.Compare(a.refusal, b.refusal) // one of them is 0
 		}
-		if c := slices.Compare(a.cluster[:], b.cluster[:]); c != 0 {
-			return c
-		}
-		return offset.Key{MessageQueue: a.mq}.Compare(offset.Key{MessageQueue: b.mq})
+		return cmp.Or(
+			slices.Compare(a.cluster[:], b.cluster[:]),
+			cmp.Compare(a.refusal, b.refusal),
+			offset.Key{MessageQueue: a.mq}.Compare(offset.Key{MessageQueue: b.mq}),
+		)
 	})
-	if at := slices.IndexFunc(list, func(it item) bool { return it.blamed }); at >= 0 {
-		n := at + rand.IntN(len(list)-at)
-		list = slices.Concat(list[:at], list[n:], list[at:n])
-	}
 	return list
 }
+
+// suspect tells whether it was refused, by itself or with others.
+func (it item) suspect() bool { return it.refusal != 0 }
 
 // unbegun notes that the time was up before a request of these was made. It is
 // quick: the caller is late already.
@@ -240,7 +237,7 @@ func (r *run) unbegun(list []item, ended error) {
 func (r *run) fits(list []item) int {
 	bytes := 0
 	for i := range list {
-		if i == offset.MaxCommits || list[i].cluster != list[0].cluster || list[i].blamed != list[0].blamed {
+		if i == offset.MaxCommits || list[i].cluster != list[0].cluster || list[i].suspect() != list[0].suspect() {
 			return i
 		}
 		bytes += 32
@@ -254,30 +251,80 @@ func (r *run) fits(list []item) int {
 	return len(list)
 }
 
-// commit sends a request. One that is refused whole is sent again in halves, so
-// that a queue that is denied, or too many by a limit, holds up itself alone.
+// part is commits that were refused together, and why.
+type part struct {
+	list []item
+	err  error
+}
+
+// commit sends a request. One that is refused whole is sent again in parts, so that
+// a queue that is denied, or too many by a limit, holds up itself alone: as they
+// were refused before, and each of these in halves. The largest come first, and of
+// equal ones those that wait for longest: so all of it gets its turn, and the next
+// run goes on where this one ends.
 func (r *run) commit(ctx context.Context, list []item) {
+	for parts := r.try(ctx, list); len(parts) > 0; parts = parts[1:] {
+		p := parts[0]
+		if r.halved == maxHalved || ctx.Err() != nil {
+			r.unanswered(p.list, p.err)
+			continue
+		}
+		r.halved++
+		half := len(p.list) / 2
+		if half > 0 {
+			parts = append(parts, r.try(ctx, p.list[:half])...)
+		}
+		parts = append(parts, r.try(ctx, p.list[half:])...)
+	}
+}
+
+// try sends a request, and gives the parts of one that was refused for what some of
+// it asks, if it is of more than one commit.
+func (r *run) try(ctx context.Context, list []item) (parts []part) {
 	if ctx.Err() != nil {
 		r.unbegun(list, ctx.Err())
-		return
+		return nil
 	}
 	err := r.request(ctx, list)
 	if err == nil {
-		return
+		return nil
 	}
-	if n := len(list) / 2; n > 0 && r.halved < maxHalved && ctx.Err() == nil && divisible(err) {
-		r.halved++
-		r.commit(ctx, list[:n])
-		r.commit(ctx, list[n:])
-		return
+	if !divisible(err) {
+		r.unanswered(list, err)
+		return nil
 	}
+	for rest := list; len(rest) > 0; {
+		n := together(rest)
+		parts = append(parts, part{rest[:n], err})
+		rest = rest[n:]
+	}
+	slices.SortStableFunc(parts, func(a, b part) int { return len(b.list) - len(a.list) })
+	if len(parts) == 1 {
+		r.refused(list)
+	}
+	if len(list) == 1 {
+		r.unanswered(list, err)
+		return nil
+	}
+	return parts
+}
+
+// together tells how many items, from the first on, were last refused as one part.
+func together(list []item) int {
+	n := slices.IndexFunc(list, func(it item) bool { return it.refusal != list[0].refusal })
+	if n < 0 {
+		return len(list)
+	}
+	return n
+}
+
+// refused notes that commits were refused together.
+func (r *run) refused(list []item) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	if len(list) == 1 && divisible(err) {
-		list[0].entry.blamed = true
-	}
+	r.s.refusals++
 	for _, it := range list {
-		r.unanswered(it, err)
+		it.entry.refusal = r.s.refusals
 	}
 }
 
@@ -299,7 +346,7 @@ func (r *run) request(ctx context.Context, list []item) error {
 	defer r.s.mu.Unlock()
 	r.s.acts.hear(meta)
 	for i, it := range list {
-		it.entry.blamed = false
+		it.entry.refusal = 0
 		r.verdict(it, verdicts[i])
 	}
 	return nil
@@ -322,15 +369,19 @@ func (r *run) verdict(it item, v offset.Verdict) {
 }
 
 // unanswered takes in that a request of commits failed.
-func (r *run) unanswered(it item, err error) {
-	switch {
-	case errors.Is(err, offset.ErrForeignCluster):
-		r.fence(it, offset.ErrFenced, offset.KeyState{})
-		return
-	case errors.Is(err, offset.ErrOutcomeUnknown):
-		it.entry.doubt(it.value)
+func (r *run) unanswered(list []item, err error) {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	for _, it := range list {
+		switch {
+		case errors.Is(err, offset.ErrForeignCluster):
+			r.fence(it, offset.ErrFenced, offset.KeyState{})
+			continue
+		case errors.Is(err, offset.ErrOutcomeUnknown):
+			it.entry.doubt(it.value)
+		}
+		r.fail(it.mq, it.value, it.entry.unsure(it.value, err))
 	}
-	r.fail(it.mq, it.value, it.entry.unsure(it.value, err))
 }
 
 // fence freezes the queue of an item, if it is the same still.
