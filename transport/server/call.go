@@ -37,10 +37,8 @@ func (m *method[Req, Res]) run(ctx context.Context, s *Server, p auth.Principal,
 	return m.serve(ctx, s.service, p, req)
 }
 
-// unary serves a unary RPC: admission, the principal, the call, the error. From its
-// return on the answer has the time of Limits.Stall to be taken.
+// unary serves a unary RPC: admission, the principal, the call, the error.
 func unary[Req, Res any](ctx context.Context, s *Server, m *method[Req, Res], r *connect.Request[Req]) (*connect.Response[Res], error) {
-	defer func() { deadlinesOf(ctx).write(s.limits.Stall) }()
 	if s.stopping() {
 		return nil, wire.ToConnectError(errStopping)
 	}

@@ -35,6 +35,35 @@ func (d *deadlines) write(within time.Duration) {
 	}
 }
 
+// paced is the ResponseWriter of an answer each piece of which may take a while: so
+// who reads a long one steadily is not cut off.
+type paced struct {
+	http.ResponseWriter
+	deadlines *deadlines
+	within    time.Duration
+}
+
+// pace is how much of an answer a peer has to take within Limits.Stall.
+const pace = 64 << 10
+
+// Write writes piece by piece.
+func (p paced) Write(b []byte) (n int, err error) {
+	for {
+		p.deadlines.write(p.within)
+		m, err := p.ResponseWriter.Write(b[:min(len(b), pace)])
+		n, b = n+m, b[m:]
+		if err != nil || len(b) == 0 {
+			return n, err
+		}
+	}
+}
+
+// Flush sends what was written.
+func (p paced) Flush() { _ = p.deadlines.control.Flush() } // a connection that fails says so when it is written to
+
+// Unwrap lets an http.ResponseController through.
+func (p paced) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
 // interrupt ends a read, and cutOff a write, that another goroutine waits in.
 func (d *deadlines) interrupt() {
 	if d != nil {

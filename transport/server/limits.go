@@ -40,7 +40,8 @@ type Limits struct {
 	Header, Body time.Duration
 	// Idle is how long a connection may be open without a request.
 	Idle time.Duration
-	// Stall is how long a peer may leave an answer unread before it is cut off.
+	// Stall is how long a peer may leave an answer unread before it is cut off: a
+	// message of a stream, and 64 KiB of any other.
 	Stall time.Duration
 }
 

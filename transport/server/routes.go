@@ -82,6 +82,7 @@ func (s *Server) checked(errorsOf *connect.ErrorWriter, next http.Handler) http.
 		if !streams {
 			defer drain(r)
 			d.request(s.limits.Body, s.limits.Body+s.limits.ExportTimeout+s.limits.Stall)
+			w = paced{w, d, s.limits.Stall}
 		}
 		h := &hold{admission: &s.admission}
 		defer h.drop()

@@ -6,7 +6,9 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -83,3 +85,55 @@ func TestAnUnreadAnswerIsCutOff(t *testing.T) {
 		t.Errorf("HTTP/2: status %d, %d bytes, and no error", res.StatusCode, n)
 	}
 }
+
+// TestAnAnswerThatIsReadSteadily is not cut off, though all of it takes several
+// times as long as Stall.
+func TestAnAnswerThatIsReadSteadily(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Config{Service: fullPage()})
+		server, nc := net.Pipe()
+		served := make(chan error, 1)
+		go func() { served <- s.Serve(&single{conns: make(chan net.Conn), first: server}) }()
+		go fmt.Fprintf(nc, "POST /tidemark.v1.GroupService/List HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/proto\r\nContent-Length: %d\r\n\r\n%s", len(pageOfKeys(t)), pageOfKeys(t))
+		began, size := time.Now(), int64(0)
+		for err := error(nil); err == nil; {
+			var n int64
+			n, err = io.CopyN(io.Discard, nc, pace)
+			size += n
+			time.Sleep(DefaultLimits().Stall / 4)
+		}
+		if took := time.Since(began); size < 7<<20 || took < 10*DefaultLimits().Stall {
+			t.Errorf("%d bytes came in %s", size, took)
+		}
+		nc.Close()
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// single is a listener on which one connection comes.
+type single struct {
+	first net.Conn
+	conns chan net.Conn
+	once  sync.Once
+}
+
+func (l *single) Accept() (net.Conn, error) {
+	if c := l.first; c != nil {
+		l.first = nil
+		return c, nil
+	}
+	<-l.conns
+	return nil, net.ErrClosed
+}
+
+func (l *single) Close() error {
+	l.once.Do(func() { close(l.conns) })
+	return nil
+}
+
+func (l *single) Addr() net.Addr { return new(net.TCPAddr) }
