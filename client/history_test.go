@@ -41,6 +41,8 @@ type ordeal struct {
 	t *testing.T
 	f *fakeCluster
 
+	reviving sync.Mutex
+
 	mu  sync.Mutex
 	rng *rand.Rand
 	// gen is how many resets each queue had, acked the highest offset of it
@@ -70,6 +72,7 @@ func (h *ordeal) play() {
 		for ctx.Err() == nil {
 			time.Sleep(time.Duration(h.intn(3000)) * time.Millisecond)
 			h.reset(int32(h.intn(4)))
+			h.revive() // both may have been killed at once
 		}
 	})
 	all.Wait()
@@ -96,11 +99,7 @@ func (h *ordeal) reset(id int32) {
 
 // fault befalls one call in five, and brings a killed node back.
 func (h *ordeal) fault(n *fakeNode, _ string, _ int) (fault, error) {
-	for _, addr := range []string{"a:1", "b:1"} {
-		if h.f.node(addr) == nil {
-			h.f.start(addr)
-		}
-	}
+	h.revive()
 	h.check()
 	switch h.intn(30) {
 	case 0:
@@ -118,6 +117,17 @@ func (h *ordeal) fault(n *fakeNode, _ string, _ int) (fault, error) {
 		return cut, nil
 	}
 	return none, nil
+}
+
+// revive brings killed nodes back, each once.
+func (h *ordeal) revive() {
+	h.reviving.Lock()
+	defer h.reviving.Unlock()
+	for _, addr := range []string{"a:1", "b:1"} {
+		if h.f.node(addr) == nil {
+			h.f.start(addr)
+		}
+	}
 }
 
 // check finds a queue whose offset was consumed under another act.
