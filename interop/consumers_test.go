@@ -64,7 +64,7 @@ func everyKind(t *testing.T, s *stand.Stand) {
 	}
 	groups[0].fleet.Stop("producer")
 	for _, g := range groups {
-		tally := fleet.Await(time.Minute, sent, g.record)
+		tally := fleet.Await(javaparts.Patience, sent, g.record)
 		t.Logf("%-28s %v", g.name, tally)
 		if tally.Skipped != 0 || tally.Sent == 0 {
 			t.Errorf("%s: %v", g.name, tally)

@@ -63,7 +63,7 @@ func TestClusterAway(t *testing.T) {
 	}
 	sender.Stop("producer")
 	for _, g := range groups {
-		tally := fleet.Await(time.Minute, sent, g.record)
+		tally := fleet.Await(javaparts.Patience, sent, g.record)
 		t.Logf("%-12s %v", g.name, tally)
 		if tally.Skipped > 0 || tally.Sent == 0 {
 			t.Errorf("%s: %v", g.name, tally)

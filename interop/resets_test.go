@@ -101,22 +101,16 @@ func (x *resetTrial) send(n int) {
 	}
 }
 
-// ghost is for how long a broker may give a share of the queues to nobody: a
-// heartbeat that it reads behind the end of its connection makes that a second
-// consumer of the same client id, until it is scanned (ConsumerManager).
-const ghost = 2 * time.Minute
-
 // await waits until a condition holds.
 func (x *resetTrial) await(what string, holds func() error) {
 	x.Helper()
-	const patience = javaparts.Patience + ghost
 	var err error
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(javaparts.Patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if err = holds(); err == nil {
 			return
 		}
 	}
-	x.Fatalf("%s: not so after %v that %s: %v\n%s", x.kind, patience, what, err, tail(x.b.Log()))
+	x.Fatalf("%s: not so after %v that %s: %v\n%s", x.kind, javaparts.Patience, what, err, tail(x.b.Log()))
 }
 
 // awaitKnown waits until the broker answers with an offset for each queue.

@@ -25,7 +25,7 @@ import (
 )
 
 // patience is how long a condition may take.
-const patience = 90 * time.Second
+const patience = javaparts.Patience
 
 // stand is a real name server and broker, and a real Tidemark cluster.
 type stand struct {

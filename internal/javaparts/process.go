@@ -25,8 +25,11 @@ var jvm = []string{
 	"--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
 }
 
-// Patience is how long a server may take to start, or to end.
-const Patience = 2 * time.Minute
+// Patience is how long a server may take to start, or to end, and a broker to forget a
+// consumer that is gone: a heartbeat that it reads behind the end of its connection makes
+// that a consumer anew, with a share of the queues, until it is scanned after two minutes
+// (ConsumerManager).
+const Patience = 4 * time.Minute
 
 // process is a process and what it said.
 type process struct {
