@@ -22,7 +22,7 @@ func (c cluster) Backup(ctx context.Context, r *connect.Request[tidemarkv1.Backu
 			return l.timeout(m.GetTimeoutMs(), l.ExportTimeout)
 		},
 	}
-	return flow(ctx, c.srv, m, r.Msg, b.send)
+	return flow(ctx, c.srv, m, r.Msg, b.out.Send)
 }
 
 // backup is one under way.
@@ -51,17 +51,11 @@ func (b *backup) part(ctx context.Context, part offset.BackupPart) error {
 	if err := b.goesOn(ctx); err != nil {
 		return err
 	}
-	if err := b.send(wire.ToBackupResponse(part)); err != nil {
+	if err := b.out.Send(wire.ToBackupResponse(part)); err != nil {
 		return err
 	}
 	b.total += uint64(len(part.Data))
 	part.Data = nil
 	b.last = part
 	return nil
-}
-
-// send gives one message to the peer, which is cut off if it does not read.
-func (b *backup) send(m *tidemarkv1.BackupResponse) error {
-	b.before()
-	return b.out.Send(m)
 }

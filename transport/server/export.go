@@ -24,7 +24,7 @@ func (g groups) Export(ctx context.Context, r *connect.Request[tidemarkv1.Export
 		name: "export", wait: exportWait, items: func(*tidemarkv1.ExportRequest) int { return int(e.total) },
 		serve: e.serve,
 	}
-	return flow(ctx, g.srv, m, r.Msg, e.send)
+	return flow(ctx, g.srv, m, r.Msg, e.out.Send)
 }
 
 func exportWait(l *Limits, m *tidemarkv1.ExportRequest) time.Duration {
@@ -60,17 +60,11 @@ func (e *export) page(ctx context.Context, page offset.Page) error {
 			return err
 		}
 		n := min(len(rows), exportRows)
-		if err := e.send(wire.ToExportResponse(offset.Page{Meta: page.Meta, Keys: rows[:n]})); err != nil {
+		if err := e.out.Send(wire.ToExportResponse(offset.Page{Meta: page.Meta, Keys: rows[:n]})); err != nil {
 			return err
 		}
 		e.total += uint64(n)
 		rows = rows[n:]
 	}
 	return nil
-}
-
-// send gives one message to the peer, which is cut off if it does not read.
-func (e *export) send(m *tidemarkv1.ExportResponse) error {
-	e.before()
-	return e.out.Send(m)
 }

@@ -10,13 +10,12 @@ import (
 // outflow is an answer of many messages under way, an export or a backup. It
 // belongs to the goroutine of its handler.
 type outflow struct {
-	srv       *Server
-	caller    *caller
-	deadlines *deadlines
+	srv    *Server
+	caller *caller
 }
 
 func (s *Server) outflow(ctx context.Context) outflow {
-	return outflow{s, callerIn(ctx), deadlinesOf(ctx)}
+	return outflow{s, callerIn(ctx)}
 }
 
 // goesOn tells why no further message is to be sent: the time is over, or who
@@ -28,9 +27,6 @@ func (o *outflow) goesOn(ctx context.Context) error {
 	_, err := o.srv.principal(o.caller)
 	return err
 }
-
-// before is called before each message: a peer that does not read is cut off.
-func (o *outflow) before() { o.deadlines.write(o.srv.limits.Stall) }
 
 // flow serves a call that answers with many messages, of which m.serve returns
 // the last, to be sent by end. Limits.Exports of them run at once.
