@@ -69,7 +69,7 @@ final class Caller {
     private void await(HttpConnection c, Deadline end) throws IOException {
         long quiet = Pulse.QUIET_MILLIS;
         long since = System.nanoTime();
-        while (!c.await(Math.min(quiet, end.remaining(TimeUnit.MILLISECONDS)))) {
+        while (!c.await(Math.min(quiet, end.millis()))) {
             if (end.passed()) {
                 throw new IOException("its time is up");
             }

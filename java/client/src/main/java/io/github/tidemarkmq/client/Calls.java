@@ -89,7 +89,7 @@ final class Calls implements AutoCloseable {
         boolean toldWhere = f.broken() || !f.leader().isEmpty();
         long millis = pause(toldWhere ? trial.sends() - 1 : trial.sends());
         try {
-            closed.await(Math.min(millis, deadline.remaining(TimeUnit.MILLISECONDS)), TimeUnit.MILLISECONDS);
+            closed.await(Math.min(millis, deadline.millis()), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw trial.end("the thread was interrupted");

@@ -30,6 +30,12 @@ public final class Deadline {
         return unit.convert(at - System.nanoTime(), TimeUnit.NANOSECONDS);
     }
 
+    /** The time left for what waits in milliseconds: rounded up, so that whoever has waited it out is not early. */
+    long millis() {
+        long nanos = Math.max(0, remaining(TimeUnit.NANOSECONDS));
+        return TimeUnit.NANOSECONDS.toMillis(nanos + TimeUnit.MILLISECONDS.toNanos(1) - 1);
+    }
+
     /** Whether it is over. */
     public boolean passed() {
         return at - System.nanoTime() <= 0;

@@ -4,12 +4,12 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSocketFactory;
 
@@ -60,7 +60,7 @@ final class Dialer implements AutoCloseable {
         boolean done = false;
         try {
             alarm = alarms.at(end, () -> close(plain));
-            long millis = Math.max(1, end.remaining(TimeUnit.MILLISECONDS) / left);
+            long millis = Math.max(1, end.millis() / left);
             plain.connect(new InetSocketAddress(ip, address.port()), (int) millis);
             plain.setTcpNoDelay(true);
             Object identity = identity();
@@ -68,10 +68,8 @@ final class Dialer implements AutoCloseable {
             HttpConnection c = new HttpConnection(address, plain, socket, identity);
             done = true;
             return c;
-        } catch (SSLException e) {
-            throw Failure.unsent("no TLS with " + address + ": " + e.getMessage(), e);
         } catch (IOException e) {
-            throw Failure.unsent("no connection to " + address + ": " + e.getMessage(), e);
+            throw unconnected(address, e, end);
         } finally {
             if (alarm != null) {
                 alarm.cancel(false);
@@ -81,6 +79,13 @@ final class Dialer implements AutoCloseable {
                 close(plain);
             }
         }
+    }
+
+    /** A cut socket's own words differ by the moment and may be none; that its time was up is what they mean. */
+    private static Failure unconnected(Address address, IOException e, Deadline end) {
+        boolean late = end.passed() || e instanceof SocketTimeoutException;
+        String what = e instanceof SSLException ? "no TLS with " : "no connection to ";
+        return Failure.unsent(what + address + (late ? " in time" : ": " + e.getMessage()), e);
     }
 
     private synchronized Socket begin() throws Failure {

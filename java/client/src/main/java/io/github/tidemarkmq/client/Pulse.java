@@ -85,7 +85,7 @@ final class Pulse {
             c = connections.extra(address, end);
             alarm = alarms.at(end, c::cut);
             c.send("GET /livez HTTP/1.1\r\nHost: " + address + "\r\nConnection: close\r\n\r\n");
-            return c.await(end.remaining(TimeUnit.MILLISECONDS));
+            return c.await(end.millis());
         } catch (Failure | IOException e) {
             return false;
         } finally {

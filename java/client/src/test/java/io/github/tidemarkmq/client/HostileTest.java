@@ -37,10 +37,10 @@ class HostileTest {
     private static String refused(FakeNode.Script script) throws Exception {
         try (FakeNode node = new FakeNode(script); TidemarkClient client = node.client()) {
             TidemarkException read = assertThrows(TidemarkException.class,
-                () -> client.fetch(KEYS, ReadAt.LINEARIZABLE, in(1000)));
+                () -> client.fetch(KEYS, ReadAt.LINEARIZABLE, in(2000)));
             assertEquals(Code.UNREACHABLE, read.code(), read.getMessage());
             TidemarkException write = assertThrows(TidemarkException.class,
-                () -> client.commit(FakeNode.CLUSTER, COMMITS, in(1000)));
+                () -> client.commit(FakeNode.CLUSTER, COMMITS, in(2000)));
             assertEquals(Code.OUTCOME_UNKNOWN, write.code(), write.getMessage());
             return read.getMessage() + " | " + write.getMessage();
         }
