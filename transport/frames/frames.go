@@ -48,6 +48,8 @@ type framed struct {
 
 	in  bytes.Buffer
 	out []byte
+	// torn: a write failed, maybe in the middle of a frame. The sender's.
+	torn bool
 
 	mu          sync.Mutex // guards the read deadline
 	interrupted bool
@@ -167,6 +169,7 @@ func (f *framed) send(flags byte, m proto.Message) (err error) {
 	}
 	binary.BigEndian.PutUint32(f.out[1:], uint32(len(f.out)-prefix))
 	_, err = f.nc.Write(f.out)
+	f.torn = f.torn || err != nil
 	if cap(f.out) > buffer {
 		f.out = nil
 	}

@@ -197,6 +197,25 @@ func TestInterrupt(t *testing.T) {
 	})
 }
 
+// TestNothingFollowsATornFrame: after a send that was cut off the end is not told; a
+// peer that reads again would take it for the rest of that message.
+func TestNothingFollowsATornFrame(t *testing.T) {
+	c, s := piped(t)
+	sent := make(chan error, 1)
+	go func() { sent <- s.Send(&tidemarkv1.StreamResponse{Closing: true}) }()
+	if _, err := io.ReadFull(c.nc, make([]byte, prefix)); err != nil {
+		t.Fatal(err)
+	}
+	s.CutOff()
+	if err := <-sent; err == nil {
+		t.Fatal("a send that was cut off has no error")
+	}
+	go s.End(nil, time.Minute)
+	if rest, err := io.ReadAll(c.nc); err != nil || len(rest) > 0 {
+		t.Errorf("%v came after it, %v", rest, err)
+	}
+}
+
 // FuzzReceive: whatever comes, a message is taken or there is an error, and what
 // was taken can be sent again.
 func FuzzReceive(f *testing.F) {

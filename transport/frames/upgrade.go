@@ -117,13 +117,17 @@ func (s *Server) Receive() (*tidemarkv1.StreamRequest, error) {
 func (s *Server) Send(m *tidemarkv1.StreamResponse) error { return s.send(0, m) }
 
 // End tells the peer that the stream has ended, and why if err is not nil, and
-// closes the connection. It is called by who sends.
+// closes the connection. After a send that failed it only closes: the peer would
+// take what follows for the rest of that message. It is called by the goroutine
+// that sends.
 func (s *Server) End(err error, within time.Duration) {
 	m := new(tidemarkv1.Error)
 	if err != nil && offset.CodeOf(err) != offset.CodeOK {
 		m = wire.ToError(err)
 	}
-	_ = s.nc.SetWriteDeadline(time.Now().Add(within))
-	_ = s.send(End, m) // who is gone needs no reason
+	if !s.torn {
+		_ = s.nc.SetWriteDeadline(time.Now().Add(within))
+		_ = s.send(End, m) // a peer that is gone needs no reason
+	}
 	_ = s.nc.Close()
 }
