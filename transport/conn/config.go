@@ -27,8 +27,8 @@ type Config struct {
 	// Authorization is the header of that name, which says who the client is;
 	// empty: none.
 	Authorization string
-	// Silence is after how long without a message, while calls are open, the
-	// connection is given up. It should be several times the server's keep-alive.
+	// Silence is after how long without a byte from the server, while calls are
+	// open, the connection is given up. It should be several times the server's keep-alive.
 	Silence time.Duration
 	// InFlight is how many calls may be open. A server refuses what is above its own bound.
 	InFlight int

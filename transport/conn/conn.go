@@ -25,6 +25,8 @@ type Conn struct {
 	refusing, ended chan struct{}
 	// running counts the two goroutines, and the timer while it is set.
 	running sync.WaitGroup
+	// arrived is when bytes came last.
+	arrived arrivals
 
 	mu sync.Mutex
 	// The fields below belong to mu.
@@ -40,8 +42,8 @@ type Conn struct {
 	cause error
 	// timer watches for silence; it is set, for due, while watching. heard is
 	// when the last message came, or when a call was made while the other side
-	// owed nothing. owed: calls were sent, and no message has come since that
-	// left none open.
+	// owed nothing; of a message on its way, arrived says more. owed: calls were
+	// sent, and no message has come since that left none open.
 	timer      *time.Timer
 	watching   bool
 	due, heard time.Time
@@ -72,18 +74,17 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	if err != nil {
 		return nil, &Error{Cause: fmt.Errorf("connecting to %q: %w", cfg.Addr, err)}
 	}
-	stream, err := cfg.Open(ctx, nc, cfg.Addr)
-	if err != nil {
-		return nil, &Error{Cause: fmt.Errorf("connecting to %q: %w", cfg.Addr, err)}
-	}
 	c := &Conn{
 		cfg:      cfg,
-		stream:   stream,
 		slots:    make(chan struct{}, cfg.InFlight),
 		wake:     make(chan struct{}, 1),
 		refusing: make(chan struct{}),
 		ended:    make(chan struct{}),
 		open:     make(map[uint64]*call),
+		arrived:  arrivals{since: time.Now()},
+	}
+	if c.stream, err = cfg.Open(ctx, noting{nc, &c.arrived}, cfg.Addr); err != nil {
+		return nil, &Error{Cause: fmt.Errorf("connecting to %q: %w", cfg.Addr, err)}
 	}
 	c.timer = time.AfterFunc(time.Hour, c.watch)
 	c.timer.Stop()
@@ -94,9 +95,6 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 
 // Addr is the address that was dialled.
 func (c *Conn) Addr() string { return c.cfg.Addr }
-
-// Refusing is closed once the connection takes no new calls.
-func (c *Conn) Refusing() <-chan struct{} { return c.refusing }
 
 // Ended is closed once the connection has ended and every call with it.
 func (c *Conn) Ended() <-chan struct{} { return c.ended }

@@ -1,16 +1,22 @@
 package conn
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"net"
+	"net/http"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/tidemark-mq/tidemark/offset"
 	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
+	"github.com/tidemark-mq/tidemark/transport/frames"
 )
 
 func TestCallsTravelTogetherAndRepliesOvertake(t *testing.T) {
@@ -107,7 +113,7 @@ func TestSilentConnectionIsGivenUpAfterHalfASecond(t *testing.T) {
 		if !errors.Is(r.err, offset.ErrOutcomeUnknown) {
 			t.Fatalf("%v is not ErrOutcomeUnknown", r.err)
 		}
-		<-c.Refusing()
+		<-c.refusing
 	})
 }
 
@@ -203,7 +209,7 @@ func TestClosingServerAnswersWhatItTookAndGetsNoMore(t *testing.T) {
 		synctest.Wait()
 		s.replies <- &tidemarkv1.StreamResponse{Closing: true}
 		wantError(t, (<-waiting).err, false)
-		<-c.Refusing()
+		<-c.refusing
 		_, err := c.Do(context.Background(), fetch(4))
 		wantError(t, err, false)
 		if !errors.Is(err, offset.ErrClosed) {
@@ -408,6 +414,52 @@ func TestPauseOfThisProcessIsNoSilence(t *testing.T) {
 		s.replies <- &tidemarkv1.StreamResponse{Replies: []*tidemarkv1.Reply{answer(m.GetCalls()[0])}}
 		if err := (<-got).check(1); err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+// TestAnAnswerThatTakesLongIsNoSilence: each byte of it is a sign of life. Once no
+// more come the connection is given up in the usual time.
+func TestAnAnswerThatTakesLongIsNoSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nc, peer := net.Pipe()
+		defer peer.Close()
+		reply, err := proto.Marshal(&tidemarkv1.StreamResponse{Replies: []*tidemarkv1.Reply{{Id: 1}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		frame := append([]byte{0, 0, 0, 0, byte(len(reply))}, reply...)
+		const pause = DefaultSilence - time.Millisecond
+		go func() {
+			r := bufio.NewReader(peer)
+			if _, err := http.ReadRequest(r); err != nil {
+				t.Error(err)
+			}
+			fmt.Fprintf(peer, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", frames.Protocol)
+			for _, answer := range [][]byte{frame, frame[:len(frame)-1]} {
+				_, _ = r.ReadByte() // a call has come
+				_, _ = r.Discard(r.Buffered())
+				for i := range answer {
+					time.Sleep(pause)
+					if _, err := peer.Write(answer[i : i+1]); err != nil {
+						t.Errorf("byte %d: %v", i, err)
+					}
+				}
+			}
+		}()
+		c, err := Dial(t.Context(), Config{Addr: "node:7411", Dialer: func(context.Context, string) (net.Conn, error) { return nc, nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if r := <-start(t.Context(), c, 1); r.err != nil {
+			t.Fatal(r.err)
+		}
+		time.Sleep(time.Minute)
+		began := time.Now()
+		wantError(t, (<-start(t.Context(), c, 2)).err, true)
+		if took, want := time.Since(began), time.Duration(len(frame)-1)*pause+DefaultSilence; took != want {
+			t.Errorf("given up after %s, want %s", took, want)
 		}
 	})
 }

@@ -10,9 +10,10 @@
 //   - A call's error says whether it was never sent (safe to send elsewhere,
 //     as if it had not been made) or sent and not answered, which is
 //     offset.ErrOutcomeUnknown. It is never sent twice.
-//   - A connection that is silent for Config.Silence while calls are open is
-//     given up, and each of its calls ends. The server gives a sign of life
-//     every 100 ms while calls are under way.
+//   - A connection on which nothing comes for Config.Silence while calls are
+//     open is given up, and each of its calls ends. The server gives a sign of
+//     life every 100 ms while calls are under way, and while a message takes
+//     long to arrive there. Of an answer that takes long each part counts.
 //   - Once the server says that it stops, new calls are refused unsent, and
 //     those it took are awaited.
 //   - At most Config.InFlight calls are open; further ones wait within their

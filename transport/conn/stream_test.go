@@ -114,7 +114,7 @@ func TestServerThatDiesEndsCallsAtOnce(t *testing.T) {
 	case <-ctx.Done():
 		t.Fatal("the call did not end with its server")
 	}
-	<-c.Refusing()
+	<-c.refusing
 }
 
 // TestWhoeverServesSomethingElse: nothing was sent, and the reason is told.

@@ -2,6 +2,8 @@ package conn
 
 import (
 	"fmt"
+	"net"
+	"sync/atomic"
 	"time"
 )
 
@@ -43,7 +45,7 @@ func (c *Conn) watch() {
 		// have been read yet. The silence counts from here.
 		c.heard = now
 	}
-	silent := now.Sub(c.heard)
+	silent := min(now.Sub(c.heard), now.Sub(c.arrived.last()))
 	if left := c.cfg.Silence - silent; left > 0 {
 		c.lookLocked(left)
 		c.mu.Unlock()
@@ -51,4 +53,32 @@ func (c *Conn) watch() {
 	}
 	c.mu.Unlock()
 	c.end(fmt.Errorf("no sign of life from %q for %s", c.cfg.Addr, silent.Round(time.Millisecond)))
+}
+
+// arrivals notes when bytes came last: a message may take longer to arrive than a
+// connection may be silent. What this side writes is no such sign, since a socket
+// takes it whether or not anybody lives at the other end. There the server has the
+// word: it gives signs of life from when a message begins to arrive.
+type arrivals struct {
+	since time.Time
+	at    atomic.Int64 // after since
+}
+
+func (a *arrivals) note() { a.at.Store(int64(time.Since(a.since))) }
+
+func (a *arrivals) last() time.Time { return a.since.Add(time.Duration(a.at.Load())) }
+
+// noting is a connection that notes when bytes come.
+type noting struct {
+	net.Conn
+	arrived *arrivals
+}
+
+// Read reads.
+func (n noting) Read(b []byte) (int, error) {
+	k, err := n.Conn.Read(b)
+	if k > 0 {
+		n.arrived.note()
+	}
+	return k, err
 }
