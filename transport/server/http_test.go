@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"connectrpc.com/connect"
@@ -393,4 +394,29 @@ func TestPagePanicBreaksItsRequestOnly(t *testing.T) {
 	if status, _ := w.get(t, "/livez"); status != http.StatusOK || w.Stats().Panics != 1 {
 		t.Errorf("/livez %d, %+v", status, w.Stats())
 	}
+}
+
+// TestALongCallWithoutABodyOverHTTP1: there is nothing whose time could be over.
+func TestALongCallWithoutABodyOverHTTP1(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		f.before = func(ctx context.Context, _ string) error {
+			select {
+			case <-time.After(4 * time.Second):
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		s := New(Config{Service: f, Limits: Limits{Body: time.Second}})
+		nc, stop := inMemory(t, s)
+		defer stop()
+		go io.WriteString(nc, "POST /tidemark.v1.ClusterService/Status HTTP/1.1\r\nHost: x\r\nContent-Type: application/proto\r\nContent-Length: 0\r\n\r\n")
+		status := make([]byte, len("HTTP/1.1 200"))
+		if _, err := io.ReadFull(nc, status); err != nil || string(status) != "HTTP/1.1 200" {
+			t.Errorf("%q, %v", status, err)
+		}
+		go io.Copy(io.Discard, nc)
+		synctest.Wait()
+	})
 }

@@ -12,6 +12,17 @@ import (
 // API: what an address for operators alone shows. None of it touches the disk.
 func (s *Server) Pages() http.Handler { return s.recovering(s.pages()) }
 
+// steadily serves pages, however long they take to make and to be sent, to peers
+// that read them steadily.
+func (s *Server) steadily(pages http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d := deadlinesFor(w)
+		d.body(r, s.limits.Body)
+		d.lift()
+		pages.ServeHTTP(paced{w, d, s.limits.Stall}, r)
+	})
+}
+
 func (s *Server) pages() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { health(w, s.service.Live()) })

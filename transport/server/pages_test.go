@@ -3,10 +3,13 @@ package server
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/tidemark-mq/tidemark/offset"
 )
@@ -99,4 +102,37 @@ func TestPagesOnAnAddressOfTheirOwn(t *testing.T) {
 	if err := <-served; err != nil {
 		t.Errorf("ServePages: %v", err)
 	}
+}
+
+// TestPagesUnreadAreCutOff on the operators' address, too, however long they take to
+// be made.
+func TestPagesUnreadAreCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Config{Service: newFake()})
+		server, nc := net.Pipe()
+		ended, served := make(chan error, 1), make(chan error, 1)
+		var wrote time.Time
+		go func() {
+			served <- s.ServePages(&single{conns: make(chan net.Conn), first: server}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				time.Sleep(time.Minute) // a profile, say
+				if err := r.Context().Err(); err != nil {
+					t.Error(err)
+				}
+				wrote = time.Now()
+				_, err := w.Write(make([]byte, 1<<20))
+				ended <- err
+			}))
+		}()
+		go io.WriteString(nc, "GET /profile HTTP/1.1\r\nHost: x\r\n\r\n")
+		if err := <-ended; err == nil || time.Since(wrote) != DefaultLimits().Stall {
+			t.Errorf("an unread page ended after %s with %v", time.Since(wrote), err)
+		}
+		nc.Close()
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
 }

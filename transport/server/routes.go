@@ -36,7 +36,7 @@ func (s *Server) routes() http.Handler {
 	api.Handle(tidemarkv1connect.NewGroupServiceHandler(groups{s}, options...))
 	api.Handle(tidemarkv1connect.NewClusterServiceHandler(cluster{s}, options...))
 
-	pages := s.pages()
+	pages := s.steadily(s.pages())
 	checked := s.checked(connect.NewErrorWriter(options...), api)
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.running.add()
@@ -45,7 +45,6 @@ func (s *Server) routes() http.Handler {
 			checked.ServeHTTP(w, r)
 			return
 		}
-		(&deadlines{http.NewResponseController(w)}).request(s.limits.Body, s.limits.Body+s.limits.Stall)
 		pages.ServeHTTP(w, r)
 	})
 	return s.recovering(root)
@@ -64,7 +63,7 @@ func (s *Server) checked(errorsOf *connect.ErrorWriter, next http.Handler) http.
 		if !known[r.URL.Path] {
 			err = offset.Errorf(offset.ErrInvalid, "there is no call %s; the page at / names what there is", quote(r.URL.Path))
 		}
-		d := &deadlines{http.NewResponseController(w)}
+		d := deadlinesFor(w)
 		who := s.callerOf(r)
 		if who.refusal != nil {
 			w.Header().Set("Connection", "close")
@@ -74,14 +73,16 @@ func (s *Server) checked(errorsOf *connect.ErrorWriter, next http.Handler) http.
 			_, err = s.principal(who)
 		}
 		if err != nil {
-			d.request(s.limits.Body, s.limits.Body+s.limits.Stall)
+			d.body(r, s.limits.Body)
+			d.write(s.limits.Body + s.limits.Stall)
 			drain(r)
 			_ = errorsOf.Write(w, r, wire.ToConnectError(err)) // who is gone needs no answer
 			return
 		}
 		if !streams {
 			defer drain(r)
-			d.request(s.limits.Body, s.limits.Body+s.limits.ExportTimeout+s.limits.Stall)
+			d.body(r, s.limits.Body)
+			d.write(s.limits.Body + s.limits.ExportTimeout + s.limits.Stall)
 			w = paced{w, d, s.limits.Stall}
 		}
 		h := &hold{admission: &s.admission}

@@ -125,7 +125,7 @@ func (s *Server) ServePages(l net.Listener, h http.Handler) error {
 	if h == nil {
 		h = s.Pages()
 	}
-	s.pagesOn.Handler = h
+	s.pagesOn.Handler = s.steadily(h)
 	return served("the pages", l, s.serveOn(s.pagesOn, s.limitConnections(l, new(atomic.Int64), pageConnections, pageConnections)))
 }
 

@@ -81,7 +81,7 @@ func (st *stream) takeAll(list []*tidemarkv1.Call, busy error) error {
 		for n < len(list) && timeoutOf(list[n]) == timeoutOf(list[0]) {
 			n++
 		}
-		d := newDeadline(st.ctx, st.srv.limits.timeout(timeoutOf(list[0]), st.srv.limits.Timeout))
+		d := newSharedTimer(st.ctx, st.srv.limits.timeout(timeoutOf(list[0]), st.srv.limits.Timeout))
 		st.takeSome(list[:n], p, d)
 		d.leave()
 		list = list[n:]
@@ -148,7 +148,7 @@ type taken struct {
 
 // takeSome starts calls of one deadline: the commits among them together, and the
 // fetches, if the Service takes them so, each other one by itself.
-func (st *stream) takeSome(list []*tidemarkv1.Call, p auth.Principal, d *deadline) {
+func (st *stream) takeSome(list []*tidemarkv1.Call, p auth.Principal, d *sharedTimer) {
 	var toCommit, toFetch []taken
 	for _, call := range list {
 		c, ok := st.take(call)
@@ -184,7 +184,7 @@ func (st *stream) take(call *tidemarkv1.Call) (c taken, ok bool) {
 }
 
 // start serves a call in a goroutine of its own.
-func (st *stream) start(c taken, p auth.Principal, d *deadline) {
+func (st *stream) start(c taken, p auth.Principal, d *sharedTimer) {
 	st.calls.Add(1)
 	d.join()
 	go func() {

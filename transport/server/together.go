@@ -51,7 +51,7 @@ var (
 
 // startTogether serves calls of one kind, if there are any, in one goroutine;
 // those that have to go their own way get one each.
-func startTogether[Req, Q, A any](st *stream, kind *joint[Req, Q, A], calls []taken, p auth.Principal, d *deadline) {
+func startTogether[Req, Q, A any](st *stream, kind *joint[Req, Q, A], calls []taken, p auth.Principal, d *sharedTimer) {
 	if len(calls) == 0 {
 		return
 	}

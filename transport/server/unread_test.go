@@ -137,3 +137,20 @@ func (l *single) Close() error {
 }
 
 func (l *single) Addr() net.Addr { return new(net.TCPAddr) }
+
+// inMemory serves one connection that is no socket, for a test in a bubble, until stop.
+func inMemory(t *testing.T, s *Server) (nc net.Conn, stop func()) {
+	t.Helper()
+	server, nc := net.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(&single{conns: make(chan net.Conn), first: server}) }()
+	return nc, func() {
+		nc.Close()
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	}
+}
