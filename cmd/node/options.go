@@ -42,8 +42,8 @@ type options struct {
 	CallTimeout time.Duration `help:"How long a call waits that names no timeout." default:"5s"`
 	StopTimeout time.Duration `help:"How long a stop may take before what goes on is cut off." default:"20s"`
 
-	LimitConnections   int      `help:"Connections of clients at once." default:"4096"`
-	LimitPerAddress    int      `help:"Connections of clients at once from one IP address." default:"1024"`
+	LimitConnections   int      `help:"Connections of clients at once, and as many streams over HTTP/2." default:"4096"`
+	LimitPerAddress    int      `help:"Connections of clients at once from one IP address, and as many streams over HTTP/2." default:"1024"`
 	LimitCalls         int      `help:"Calls under way at once." default:"16384"`
 	LimitCallsStream   int      `help:"Calls under way at once on one stream." default:"1024"`
 	LimitCallBytes     bytesize `help:"Memory of all calls under way; the process may take twice that, which GOMEMLIMIT in the environment bounds." default:"256MiB"`

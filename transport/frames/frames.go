@@ -38,10 +38,12 @@ type framed struct {
 	// take to arrive, 0 for ever.
 	limit    int
 	patience time.Duration
+	// Begun is called where a message has begun to arrive and is not here whole.
 	// Arriving is told how many bytes of a message are read next, up to 64 KiB, and
 	// Arrived gets each message before it is decoded; an error is what the receiver
 	// returns. If it wraps offset.ErrBusy the message is read to its end first, and of
 	// its calls, up to Calls, the ids. They are set before the first message, or nil.
+	Begun    func()
 	Arriving func(bytes int) error
 	Arrived  func(message []byte) error
 	Calls    int
@@ -66,6 +68,9 @@ func (f *framed) receive(m proto.Message) error {
 	if f.patience > 0 && f.r.Buffered() < n {
 		f.expect(time.Now().Add(f.patience))
 		defer f.expect(time.Time{})
+		if f.Begun != nil {
+			f.Begun()
+		}
 	}
 	defer f.forget()
 	left, err := f.body(n)

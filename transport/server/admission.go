@@ -13,10 +13,26 @@ type admission struct {
 	maxCalls, maxBytes int64
 	inFlight           atomic.Int64
 	reserved           atomic.Int64
+	// expected counts the unary requests of HTTP/2 whose bodies have not come yet.
+	expected atomic.Int64
 	// refused is what refusals take that were not sent.
 	refused atomic.Int64
 	busy    *atomic.Int64
 }
+
+// expect admits a unary request of HTTP/2 before its body is read, since one
+// connection may bring many. There may be as many as there may be calls, from which
+// they take nothing. The error wraps ErrBusy; unexpect gives the place back.
+func (a *admission) expect() error {
+	if n := a.expected.Add(1); n > a.maxCalls {
+		a.unexpect()
+		a.busy.Add(1)
+		return offset.Errorf(offset.ErrBusy, "%d requests are still being sent to this node; try again after a moment", a.maxCalls)
+	}
+	return nil
+}
+
+func (a *admission) unexpect() { a.expected.Add(-1) }
 
 // take admits a call that takes size bytes of memory, see weigh, or returns an
 // error that wraps ErrBusy. What was admitted is given back by release.
@@ -33,7 +49,7 @@ func (a *admission) take(size int64) error {
 	return nil
 }
 
-// reserve admits size bytes that belong to no call yet.
+// reserve admits size bytes that belong to no call yet; unreserve gives them back.
 func (a *admission) reserve(size int64) error {
 	if n := a.reserved.Add(size); n > a.maxBytes {
 		a.reserved.Add(-size)
@@ -43,14 +59,17 @@ func (a *admission) reserve(size int64) error {
 	return nil
 }
 
+func (a *admission) unreserve(size int64) { a.reserved.Add(-size) }
+
 func (a *admission) release(size int64) {
-	a.reserved.Add(-size)
+	a.unreserve(size)
 	a.inFlight.Add(-1)
 }
 
-// refusal admits the answer to a call that was refused. Refusals have as many bytes
-// as calls, but others: so there is room for them where calls have taken all, and
-// strangers who leave theirs unread take nothing from calls.
+// refusal admits the answer to a call that was refused; unrefuse gives back what it
+// takes. Refusals have as many bytes as calls, but bytes of their own: so there is
+// room for them where calls have taken all, and strangers who leave theirs unread
+// take nothing from calls.
 func (a *admission) refusal() bool {
 	if a.refused.Add(refusalMemory) > a.maxBytes {
 		a.refused.Add(-refusalMemory)
@@ -58,6 +77,8 @@ func (a *admission) refusal() bool {
 	}
 	return true
 }
+
+func (a *admission) unrefuse(size int64) { a.refused.Add(-size) }
 
 // What one byte of a request, one key read, one commit, one topic of commits and
 // one target of an act are reckoned to take of memory: the request decoded, and an

@@ -101,7 +101,7 @@ func TestATokenTakenBackEndsItsStream(t *testing.T) {
 	p := newPipe(16)
 	done := make(chan error, 1)
 	go func() {
-		done <- s.stream(t.Context(), p, &caller{callers: b, from: "f", authorization: "Bearer s"}, &hold{admission: &s.admission}, func() { close(p.readEnd) }, func() { close(p.cut) })
+		done <- s.stream(t.Context(), p, &caller{callers: b, from: "f", authorization: "Bearer s"}, s.newHold(freeBytes), 0, func() { close(p.readEnd) }, func() { close(p.cut) })
 	}()
 	ask := func() offset.Code {
 		p.in <- calls(fetchCall(1))

@@ -27,11 +27,11 @@ func (s *Server) framed(w http.ResponseWriter, r *http.Request) {
 	defer context.AfterFunc(s.cutting, func() { _ = f.Close() })()
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	defer cancel(nil)
-	h := &hold{admission: &s.admission}
+	h := s.newHold(freeBytes)
 	defer h.drop()
-	f.Arriving, f.Calls = h.grow, s.limits.callsPerMessage()
+	f.Begun, f.Arriving, f.Calls = h.begin, h.grow, s.limits.callsPerMessage()
 	f.Arrived = func(b []byte) error { return h.arrived(b, (*tidemarkv1.StreamRequest)(nil)) }
-	f.End(s.stream(ctx, upgraded{f, cancel}, s.callerOf(r), h, f.Interrupt, f.CutOff), farewell)
+	f.End(s.stream(ctx, upgraded{f, cancel}, s.callerOf(r), h, 0, f.Interrupt, f.CutOff), farewell)
 }
 
 // upgraded is the conduit of such a stream. A connection that breaks ends the

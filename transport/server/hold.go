@@ -2,7 +2,10 @@ package server
 
 import (
 	"context"
+	"errors"
 	"io"
+	"sync/atomic"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -12,7 +15,9 @@ import (
 
 const (
 	// freeBytes is how much of a message may be read before it counts against
-	// Limits.Bytes: what a connection reads at once, and nearly every message.
+	// Limits.Bytes: what a connection reads at once, and nearly every message. A
+	// unary request over HTTP/2, of which a connection has many, counts from its
+	// first byte.
 	freeBytes = 64 << 10
 	// freeElements is the size up to which a message is decoded without a look at
 	// how many elements it has.
@@ -25,13 +30,28 @@ const (
 )
 
 // hold is what one request, or one stream for the message that it reads, holds of
-// the bounds. It belongs to one goroutine at a time.
+// the bounds. It belongs to one goroutine at a time, except for begun.
 type hold struct {
 	admission *admission
+	limits    *Limits
+	// free is how many bytes may be read before they count.
+	free int64
 	// read is how many bytes have come, and size what is held for them, or for the call.
 	read, size int64
-	// counted: what is held is a call that was admitted.
-	counted bool
+	// expected: a place among the requests to come is held. counted: what is held is
+	// a call that was admitted.
+	expected, counted bool
+
+	// begun: a message of a stream has begun to arrive, and may not be here whole.
+	// slow wakes the stream's writer once the peer needs a sign of life meanwhile;
+	// late ends the stream once its time is over, and is nil for frames, which see to
+	// that themselves.
+	begun      atomic.Bool
+	slow, late *time.Timer
+}
+
+func (s *Server) newHold(free int64) *hold {
+	return &hold{admission: &s.admission, limits: &s.limits, free: free}
 }
 
 type holdKey struct{} // of the hold of a request
@@ -39,6 +59,23 @@ type holdKey struct{} // of the hold of a request
 func holdOf(ctx context.Context) *hold {
 	h, _ := ctx.Value(holdKey{}).(*hold)
 	return h
+}
+
+// expect counts a unary request of HTTP/2 until its call is admitted. The error
+// wraps ErrBusy.
+func (h *hold) expect() error {
+	err := h.admission.expect()
+	h.expected = err == nil
+	return err
+}
+
+// begin notes that a message of a stream has begun to arrive.
+func (h *hold) begin() {
+	h.begun.Store(true)
+	h.slow.Reset(h.limits.KeepAlive)
+	if h.late != nil {
+		h.late.Reset(h.limits.Body)
+	}
 }
 
 // grow holds n more bytes, which come. The error wraps ErrBusy.
@@ -57,7 +94,7 @@ func (h *hold) whole(elements int) error {
 // reach makes what is held total, if it is less; little is free.
 func (h *hold) reach(total int64) error {
 	size := total - h.size
-	if h.read <= freeBytes || size <= 0 {
+	if h.read <= h.free || size <= 0 {
 		return nil
 	}
 	if err := h.admission.reserve(size); err != nil {
@@ -79,12 +116,22 @@ func (h *hold) call(size int64) error {
 
 // drop gives back what is held.
 func (h *hold) drop() {
+	if h.begun.Load() {
+		h.begun.Store(false)
+		h.slow.Stop()
+		if h.late != nil {
+			h.late.Stop()
+		}
+	}
+	if h.expected {
+		h.admission.unexpect()
+	}
 	if h.counted {
 		h.admission.release(h.size)
 	} else if h.size > 0 {
-		h.admission.reserved.Add(-h.size)
+		h.admission.unreserve(h.size)
 	}
-	h.read, h.size, h.counted = 0, 0, false
+	h.read, h.size, h.expected, h.counted = 0, 0, false, false
 }
 
 // arrived looks at a message of a stream before it is decoded: it refuses one of
@@ -113,16 +160,31 @@ var errElements = offset.Errorf(offset.ErrInvalid, "a message has more than %d e
 
 // metered is a body whose bytes are held as they arrive.
 type metered struct {
-	io.ReadCloser
+	body io.Reader
 	hold *hold
 }
 
-// Read reads, until there is no room for what is read.
+// Close leaves it open for drain; net/http closes it in the end.
+func (metered) Close() error { return nil }
+
+// errTooLong ends the reading of a message that Connect refuses by its length, and
+// would read to its end, however long it is.
+var errTooLong = errors.New("no more of it is read")
+
+// Read reads, until there is no room for what is read, or it is more than a message
+// may have.
 func (m metered) Read(b []byte) (int, error) {
-	n, err := m.ReadCloser.Read(b)
-	busy := m.hold.grow(n)
+	h := m.hold
+	n, err := m.body.Read(b)
+	if h.slow != nil && h.read == 0 && n > 0 {
+		h.begin()
+	}
+	if h.read+int64(n) > int64(h.limits.Message)+envelope {
+		return 0, errTooLong
+	}
+	busy := h.grow(n)
 	if busy == nil && err == io.EOF {
-		busy = m.hold.whole(0)
+		busy = h.whole(0)
 	}
 	if busy != nil {
 		return 0, wire.ToConnectError(busy)

@@ -66,7 +66,7 @@ func TestRefusalsTakeNoMoreThanTheBytes(t *testing.T) {
 			s := New(Config{Service: f, Limits: Limits{Bytes: bytes, CallsPerStream: 1}})
 			done := make(chan error, 1)
 			go func() {
-				done <- s.stream(t.Context(), p, who, &hold{admission: &s.admission}, func() { close(p.readEnd) }, func() { close(p.cut) })
+				done <- s.stream(t.Context(), p, who, s.newHold(freeBytes), 0, func() { close(p.readEnd) }, func() { close(p.cut) })
 			}()
 			list := make([]*tidemarkv1.Call, 2*1024)
 			for i := range list {

@@ -13,8 +13,11 @@ type Limits struct {
 	// Connections is how many connections are open at once, and PerAddress how
 	// many of them from one IP address; the calls of a further one are
 	// answered with ErrBusy, for up to a second, and 64 such connections at once.
+	// Streams over HTTP/2, many of which may share a connection, are as many; a
+	// further one is answered with ErrBusy.
 	Connections, PerAddress int
-	// Calls is how many calls are under way at once, on all connections.
+	// Calls is how many calls are under way at once, on all connections. As many
+	// unary requests over HTTP/2 may be arriving.
 	Calls int
 	// CallsPerStream is how many of one stream, and how many unary calls of one HTTP/2 connection.
 	CallsPerStream int
@@ -36,9 +39,10 @@ type Limits struct {
 	KeepAlive time.Duration
 
 	// Header is how long the header of a request may take to arrive, Body how
-	// long the rest of a unary request.
+	// long the rest of a unary request, and a message of a stream that has begun.
 	Header, Body time.Duration
-	// Idle is how long a connection may be open without a request.
+	// Idle is how long a connection may be open without a request, and a stream over
+	// HTTP/2 without a call.
 	Idle time.Duration
 	// Stall is how long a peer may leave an answer unread before it is cut off: a
 	// message of a stream, and 64 KiB of any other.
@@ -130,6 +134,11 @@ func (l Limits) Validate() error {
 	}
 	return nil
 }
+
+// requests is how many are served at once: streams of either kind, calls, and 1,024
+// that are refused, or ask for pages. A single connection of HTTP/2 may bring many,
+// and those beyond this bound are broken off.
+func (l Limits) requests() int { return 2*l.Connections + l.Calls + 1024 }
 
 // callsPerMessage is how many calls one message of a stream may bring. A client
 // may have 1,024 under way, whatever is set here.

@@ -63,7 +63,7 @@ func TestTheFewestBytesHaveRoomForTheLargestMessage(t *testing.T) {
 	for l.Bytes = 1 << 20; l.Validate() != nil; l.Bytes += 1 << 10 {
 	}
 	s := New(Config{Service: newFake(), Limits: l})
-	h := &hold{admission: &s.admission}
+	h := s.newHold(freeBytes)
 	if err := h.grow(l.Message); err != nil {
 		t.Fatal(err)
 	}

@@ -13,20 +13,15 @@ import (
 // limitConnections bounds the connections of l: open counts them against total,
 // and those of one address are at most perAddress.
 func (s *Server) limitConnections(l net.Listener, open *atomic.Int64, total, perAddress int) net.Listener {
-	return &listener{Listener: l, srv: s, open: open, total: int64(total), perAddress: perAddress, byHost: map[string]int{}}
+	return &listener{Listener: l, srv: s, places: newPlaces(open, total, perAddress)}
 }
 
 type listener struct {
 	net.Listener
-	srv        *Server
-	open       *atomic.Int64
-	total      int64
-	perAddress int
+	srv    *Server
+	places *places
 	// refusing is how many connections beyond the bounds are open, to be told so.
 	refusing atomic.Int64
-
-	mu     sync.Mutex
-	byHost map[string]int
 }
 
 // Accept returns the next connection within the bounds, or one whose calls are
@@ -40,9 +35,9 @@ func (l *listener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		host := hostOf(c.RemoteAddr())
-		bound := l.admit(host)
+		bound := l.places.admit(host)
 		if bound == (limit{}) {
-			return &conn{Conn: c, release: sync.OnceFunc(func() { l.release(host) })}, nil
+			return &conn{Conn: c, release: sync.OnceFunc(func() { l.places.release(host) })}, nil
 		}
 		l.srv.refused(host, bound)
 		if l.refusing.Add(1) <= maxRefusing {
@@ -64,42 +59,61 @@ const (
 func (l *listener) refuse(c net.Conn, bound limit) net.Conn {
 	late := time.AfterFunc(refuseTime, func() { _ = c.Close() }) // a peer that has closed it is as good
 	return &conn{
-		Conn: c,
-		refusal: offset.Errorf(offset.ErrBusy, "too many %s are open: close some, share one client in a process, ask another node, or raise %s",
-			bound.what, bound.option),
+		Conn:    c,
+		refusal: bound.refusal("connections"),
 		release: sync.OnceFunc(func() { late.Stop(); l.refusing.Add(-1) }),
 	}
 }
 
-// limit is a bound on connections, and the option that sets it.
-type limit struct{ what, option string }
+// places bounds how many of something are open at once, in total and from one
+// address.
+type places struct {
+	open       *atomic.Int64
+	total      int64
+	perAddress int
+
+	mu     sync.Mutex
+	byHost map[string]int
+}
+
+func newPlaces(open *atomic.Int64, total, perAddress int) *places {
+	return &places{open: open, total: int64(total), perAddress: perAddress, byHost: map[string]int{}}
+}
+
+// limit is one of the two bounds, and the option that sets it.
+type limit struct{ from, option string }
 
 var (
-	fromOneAddress = limit{"connections from this address", "--limit-per-address"}
-	inTotal        = limit{"connections", "--limit-connections"}
+	fromOneAddress = limit{" from this address", "--limit-per-address"}
+	inTotal        = limit{"", "--limit-connections"}
 )
 
-// admit counts a connection, or names the bound that is in the way.
-func (l *listener) admit(host string) (bound limit) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.byHost[host] >= l.perAddress {
+// refusal is what one too many of what is counted is told.
+func (l limit) refusal(what string) error {
+	return offset.Errorf(offset.ErrBusy, "too many %s%s are open: close some, share one client in a process, ask another node, or raise %s", what, l.from, l.option)
+}
+
+// admit counts one more, or names the bound that is in the way.
+func (p *places) admit(host string) (bound limit) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.byHost[host] >= p.perAddress {
 		return fromOneAddress
 	}
-	if l.open.Add(1) > l.total {
-		l.open.Add(-1)
+	if p.open.Add(1) > p.total {
+		p.open.Add(-1)
 		return inTotal
 	}
-	l.byHost[host]++
+	p.byHost[host]++
 	return limit{}
 }
 
-func (l *listener) release(host string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.open.Add(-1)
-	if l.byHost[host]--; l.byHost[host] == 0 {
-		delete(l.byHost, host)
+func (p *places) release(host string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open.Add(-1)
+	if p.byHost[host]--; p.byHost[host] == 0 {
+		delete(p.byHost, host)
 	}
 }
 
@@ -143,9 +157,13 @@ func hostOf(a net.Addr) string {
 	if a == nil {
 		return ""
 	}
-	host, _, err := net.SplitHostPort(a.String())
+	return withoutPort(a.String())
+}
+
+func withoutPort(address string) string {
+	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return a.String()
+		return address
 	}
 	return host
 }

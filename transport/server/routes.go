@@ -39,8 +39,11 @@ func (s *Server) routes() http.Handler {
 	pages := s.steadily(s.pages())
 	checked := s.checked(connect.NewErrorWriter(options...), api)
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.running.add()
+		n := s.running.add()
 		defer s.running.done()
+		if r.ProtoMajor > 1 && n > s.limits.requests() {
+			panic(http.ErrAbortHandler) // breaks off this request alone
+		}
 		if strings.HasPrefix(r.URL.Path, apiPrefix) {
 			checked.ServeHTTP(w, r)
 			return
@@ -63,30 +66,33 @@ func (s *Server) checked(errorsOf *connect.ErrorWriter, next http.Handler) http.
 		if !known[r.URL.Path] {
 			err = offset.Errorf(offset.ErrInvalid, "there is no call %s; the page at / names what there is", quote(r.URL.Path))
 		}
-		d := deadlinesFor(w)
-		who := s.callerOf(r)
+		d, h, who := deadlinesFor(w), s.newHold(freeBytes), s.callerOf(r)
+		defer h.drop()
 		if who.refusal != nil {
 			w.Header().Set("Connection", "close")
 		}
-		streams := r.URL.Path == tidemarkv1connect.OffsetServiceStreamProcedure
-		if err == nil && !streams { // of a stream, each call is refused
-			_, err = s.principal(who)
+		streams := r.ProtoMajor > 1 && r.URL.Path == tidemarkv1connect.OffsetServiceStreamProcedure
+		if !streams {
+			d.body(r, s.limits.Body)
+		}
+		if err == nil {
+			var leave func()
+			leave, err = s.enter(r, who, h, streams)
+			defer leave()
 		}
 		if err != nil {
-			d.body(r, s.limits.Body)
 			d.write(s.limits.Body + s.limits.Stall)
 			drain(r)
-			_ = errorsOf.Write(w, r, wire.ToConnectError(err)) // who is gone needs no answer
+			_ = errorsOf.Write(w, r, wire.ToConnectError(err)) // a caller that is gone needs no answer
 			return
 		}
-		if !streams {
+		if streams {
+			h.late = stopped(d.interrupt)
+		} else {
 			defer drain(r)
-			d.body(r, s.limits.Body)
 			d.write(s.limits.Body + s.limits.ExportTimeout + s.limits.Stall)
 			w = paced{w, d, s.limits.Stall}
 		}
-		h := &hold{admission: &s.admission}
-		defer h.drop()
 		ctx := context.WithValue(context.WithValue(r.Context(), deadlinesKey{}, d), callerKey{}, who)
 		r2 := r.WithContext(context.WithValue(ctx, holdKey{}, h))
 		r2.Body = metered{r.Body, h}
@@ -94,12 +100,32 @@ func (s *Server) checked(errorsOf *connect.ErrorWriter, next http.Handler) http.
 	})
 }
 
+// enter admits a request before its body is read: a stream, each call of which has
+// its caller checked later, or a unary one. leave gives back the place of a stream;
+// h holds that of a unary request.
+func (s *Server) enter(r *http.Request, who *caller, h *hold, streams bool) (leave func(), err error) {
+	leave = func() {}
+	if streams {
+		from := withoutPort(r.RemoteAddr)
+		if bound := s.overHTTP2.admit(from); bound != (limit{}) {
+			s.counters.busy.Add(1)
+			return leave, bound.refusal("streams over HTTP/2")
+		}
+		return func() { s.overHTTP2.release(from) }, nil
+	}
+	if _, err = s.principal(who); err == nil && r.ProtoMajor > 1 {
+		h.free = 0
+		err = h.expect()
+	}
+	return leave, err
+}
+
 // drainBytes is how much of a body that nobody wants is read.
 const drainBytes = 32 << 20
 
 // drain reads what is left of a body, within its deadline: while it is being
 // written, a connection that is closed is reset, and takes the answer along.
-// HTTP/2 has no such trouble; who asks before it sends its body sends none.
+// HTTP/2 has no such trouble; a peer that asks before it sends its body sends none.
 func drain(r *http.Request) {
 	if r.ProtoMajor == 1 && r.Header.Get("Expect") == "" {
 		_, _ = io.CopyN(io.Discard, r.Body, drainBytes) // a body that ends, or breaks off, is as good

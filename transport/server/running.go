@@ -13,10 +13,12 @@ type running struct {
 	idle chan struct{} // closed when n comes to 0; nil while nobody waits
 }
 
-func (r *running) add() {
+// add counts one more, and gives how many run.
+func (r *running) add() int {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.n++
-	r.mu.Unlock()
+	return r.n
 }
 
 func (r *running) done() {

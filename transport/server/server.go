@@ -29,6 +29,8 @@ type Server struct {
 	admission admission
 	exports   chan struct{}
 	counters  counters
+	// overHTTP2 bounds the streams that share connections.
+	overHTTP2 *places
 
 	// closing is closed when Shutdown begins: streams say so and end.
 	closing chan struct{}
@@ -41,7 +43,7 @@ type Server struct {
 }
 
 type counters struct {
-	connections, streams                      atomic.Int64
+	connections, streams, overHTTP2           atomic.Int64
 	refusedConnections, busy, panics, stalled atomic.Int64
 	loggedRefusal                             atomic.Int64
 }
@@ -59,6 +61,7 @@ func New(cfg Config) *Server {
 	}
 	s.together, _ = cfg.Service.(Together)
 	s.cutting, s.cut = context.WithCancel(context.Background())
+	s.overHTTP2 = newPlaces(&s.counters.overHTTP2, cfg.Limits.Connections, cfg.Limits.PerAddress)
 	s.admission = admission{maxCalls: int64(cfg.Limits.Calls), maxBytes: cfg.Limits.Bytes, busy: &s.counters.busy}
 	s.handler = s.routes()
 	s.http = s.newHTTP(s.handler)

@@ -172,7 +172,7 @@ func (st *stream) take(call *tidemarkv1.Call) (c taken, ok bool) {
 	c = taken{call, weigh(call)}
 	first, err := st.admit(c.size)
 	switch {
-	case err == errOver:
+	case err == errEnded:
 		return c, false
 	case err != nil:
 		st.putRefusal(refusal(call.GetId(), err), err)
@@ -194,18 +194,15 @@ func (st *stream) start(c taken, p auth.Principal, d *sharedTimer) {
 	}()
 }
 
-// errOver is the answer of admit when no answer can be sent any more.
-var errOver = errEnded
-
 // admit opens a call; first tells that no other was open.
 func (st *stream) admit(size int64) (first bool, err error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	switch {
 	case st.over:
-		return false, errOver
-	case st.refusing:
-		return false, errStopping
+		return false, errEnded
+	case st.refusing != nil:
+		return false, st.refusing
 	case st.open >= st.srv.limits.CallsPerStream:
 		st.srv.counters.busy.Add(1)
 		return false, offset.Errorf(offset.ErrBusy, "%d calls of this stream are under way", st.open)

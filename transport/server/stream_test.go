@@ -55,7 +55,7 @@ func (p *pipe) Send(m *tidemarkv1.StreamResponse) error {
 func serveOn(ctx context.Context, s *Server, p *pipe) chan error {
 	done := make(chan error, 1)
 	go func() {
-		done <- s.stream(ctx, p, &caller{from: "10.0.0.1:5"}, &hold{admission: &s.admission}, func() { close(p.readEnd) }, func() { close(p.cut) })
+		done <- s.stream(ctx, p, &caller{from: "10.0.0.1:5"}, s.newHold(freeBytes), 0, func() { close(p.readEnd) }, func() { close(p.cut) })
 	}()
 	return done
 }
@@ -404,7 +404,7 @@ func TestPanicsBesideTheCallsEndNoProcess(t *testing.T) {
 		<-done
 
 		q := brokenPipe{newPipe(16)}
-		err := s.stream(t.Context(), q, &caller{}, &hold{admission: &s.admission}, func() {}, func() {})
+		err := s.stream(t.Context(), q, &caller{}, s.newHold(freeBytes), 0, func() {}, func() {})
 		if err = wire.FromConnectError(err); !errors.Is(err, offset.ErrOutcomeUnknown) || s.Stats().Panics != 2 {
 			t.Errorf("the stream ended with %v, %d panics", err, s.Stats().Panics)
 		}

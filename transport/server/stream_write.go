@@ -31,11 +31,16 @@ func (st *stream) write(stall *time.Timer) error {
 		if end != nil {
 			return end.cause
 		}
-		// Only replies and a first call wake this goroutine, so calls that go on
-		// arriving do not put the sign of life off.
-		if life.Stop(); open > 0 {
+		// Only replies, a first call and a message that takes long to arrive wake this
+		// goroutine, so calls that keep arriving do not put the sign of life off.
+		busy := open > 0 || st.hold.begun.Load()
+		switch life.Stop(); {
+		case busy:
 			life.Reset(st.srv.limits.KeepAlive)
+		case st.idle > 0:
+			life.Reset(st.idle)
 		}
+		var err error
 		select {
 		case <-st.wake:
 			// Calls that share a log entry are answered one by one, and each
@@ -43,19 +48,30 @@ func (st *stream) write(stall *time.Timer) error {
 			// back once lets all of them put their replies first.
 			runtime.Gosched()
 		case <-life.C:
-			if err := st.send(stall, &tidemarkv1.StreamResponse{}); err != nil {
-				return err
+			switch {
+			case busy:
+				err = st.send(stall, &tidemarkv1.StreamResponse{})
+			case !st.hold.begun.Load():
+				closing, err = nil, st.close(stall, errIdle)
 			}
 		case <-closing:
-			closing = nil
-			st.refuse()
-			if err := st.send(stall, &tidemarkv1.StreamResponse{Closing: true}); err != nil {
-				return err
-			}
+			closing, err = nil, st.close(stall, errStopping)
 		case <-st.ctx.Done():
-			return context.Cause(st.ctx)
+			err = context.Cause(st.ctx)
+		}
+		if err != nil {
+			return err
 		}
 	}
+}
+
+// close tells the peer that no further call is taken; those that come all the same
+// are refused with why.
+func (st *stream) close(stall *time.Timer, why error) error {
+	st.mu.Lock()
+	st.refusing = why
+	st.mu.Unlock()
+	return st.send(stall, &tidemarkv1.StreamResponse{Closing: true})
 }
 
 // ending is what a stream ends with: nil for a regular end.
@@ -80,13 +96,6 @@ func (st *stream) next(told bool) (batch []reply, open int, end *ending) {
 	return nil, 0, &ending{st.cause}
 }
 
-// refuse makes all further calls be refused.
-func (st *stream) refuse() {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.refusing = true
-}
-
 // send gives one message to the peer; stall cuts off one that does not read.
 func (st *stream) send(stall *time.Timer, m *tidemarkv1.StreamResponse) error {
 	stall.Reset(st.srv.limits.Stall)
@@ -106,7 +115,7 @@ func (st *stream) sent(batch []reply) {
 func (st *stream) released(list []reply) {
 	for _, r := range list {
 		if !r.taken {
-			st.srv.admission.refused.Add(-r.size)
+			st.srv.admission.unrefuse(r.size)
 			continue
 		}
 		st.open--
