@@ -1,8 +1,10 @@
-// Package auth says who a caller is and what it may do. It is a leaf; the
-// only place that asks a Policy is package node.
+// Package auth identifies callers and says what they may do. It imports only
+// auth/certs, internal/livefile and offset; the only place that asks a Policy is
+// package node.
 package auth
 
-// Principal is who sent a request and from where. The zero value is nobody.
+// Principal is the sender of a request and where it came from. The zero value is
+// nobody.
 type Principal struct {
 	// Name is the authenticated name; AnonymousName where nothing authenticates.
 	Name string
@@ -30,11 +32,10 @@ const (
 	Operate
 	// Administer: members, leadership, snapshots, the format level.
 	Administer
-	// Look: the status of a node and of the cluster; whoever may read something
-	// may look.
+	// Look: the status of a node and of the cluster, for whoever may read something.
 	Look
 	// Stage: to begin and to drop an import that merges, which by itself changes
-	// no offset; whoever may operate on something may do that.
+	// no offset, for whoever may operate on something.
 	Stage
 )
 

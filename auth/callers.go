@@ -8,17 +8,17 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// Callers tells who callers are, by their tokens or certificates. Its methods
-// may be called from any goroutine; none touches a disk. The zero value knows
+// Callers identifies callers by their tokens or certificates. Its methods may be
+// called from any goroutine; none touches a disk. The zero value knows
 // nobody.
 type Callers struct {
-	// Tokens knows them by token; nil: none.
+	// Tokens identifies them by token; nil: there are none.
 	Tokens *livefile.Value[*Tokens]
 	// CAs issue the certificates of clients; nil: there are none.
 	CAs *certs.CAs
 }
 
-// Generation moves whenever a token may have become another's, or nobody's.
+// Generation moves whenever a token may have passed to another caller, or to none.
 func (c *Callers) Generation() uint64 {
 	if c.Tokens == nil {
 		return 0

@@ -7,11 +7,11 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// Rules is a Policy by rules, as a policy file has them. Nobody may do what no
-// rule permits. It does not change.
+// Rules is a Policy by rules, as a policy file has them. What no rule permits nobody
+// may do. It does not change.
 type Rules struct {
-	// byName holds what the rules that spell a name out give it, known what
-	// those for everyone give to who has a name.
+	// byName holds what the rules that spell a name out give it, known what those
+	// for everyone give to each caller that has a name.
 	byName map[string]*grants
 	known  grants
 }
@@ -30,7 +30,7 @@ type grants struct {
 	rules       []*rule
 }
 
-// everyone in a rule is each caller that showed who it is.
+// everyone in a rule is each caller that has shown credentials.
 const everyone = "*"
 
 func newRules(list []*rule) *Rules {
@@ -59,7 +59,7 @@ func (g *grants) add(ru *rule) {
 	}
 }
 
-// permit tells whether one of the rules permits it.
+// permit reports whether one of the rules permits it.
 func (g *grants) permit(a Action, s Scope) bool {
 	switch {
 	case g == nil || int(a) >= len(g.some):
@@ -72,7 +72,7 @@ func (g *grants) permit(a Action, s Scope) bool {
 	return slices.ContainsFunc(g.rules, func(ru *rule) bool { return ru.actions[a] && ru.covers(s) })
 }
 
-// covers tells whether all keys of s are those of the rule.
+// covers reports whether all keys of s are among those of the rule.
 func (ru *rule) covers(s Scope) bool {
 	return covered(ru.groups, s.Group) && covered(ru.topics, s.Topic) && covered(ru.brokers, s.Broker)
 }

@@ -24,20 +24,20 @@ type policyFile struct {
 type fileRule struct {
 	Callers []string `yaml:"callers"`
 	May     []string `yaml:"may"`
-	// What narrows a rule tells what is left out from what is empty.
+	// Nodes, since a list that is left out differs from one that is empty.
 	Groups  yaml.Node `yaml:"groups"`
 	Topics  yaml.Node `yaml:"topics"`
 	Brokers yaml.Node `yaml:"brokers"`
 }
 
-// ParseRules reads a policy file. What it does not know is an error with the
-// line, and so is a rule that permits nothing.
+// ParseRules reads a policy file. What it does not know is an error that names the
+// line, and a rule that permits nothing is an error too.
 func ParseRules(text []byte) (*Rules, error) {
 	var f policyFile
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	if err := d.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("is no policy: %w", err)
+		return nil, fmt.Errorf("is not a policy: %w", err)
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return nil, errors.New("a second document begins; all rules belong into one")
@@ -101,7 +101,7 @@ func (ru *rule) permit(rights []string) error {
 		case "read":
 			ru.actions[Read] = true
 		default:
-			return fmt.Errorf("may: %q is no right; there are read, commit and admin", right)
+			return fmt.Errorf("may: %q is not a right; there are read, commit and admin", right)
 		}
 	}
 	return nil
@@ -109,7 +109,7 @@ func (ru *rule) permit(rights []string) error {
 
 // sets reads names, of which those with a star at the end are prefixes; a list
 // that is left out is all names. One that is there and holds none, as templates
-// leave it, must not be.
+// leave it, is an error.
 func sets(field string, node *yaml.Node) ([]Names, error) {
 	if node.IsZero() {
 		return []Names{All}, nil

@@ -3,7 +3,7 @@ package auth
 import "strings"
 
 // Names is a set of names: one, or all that begin with a prefix. The zero value
-// is the empty name alone, which is that of the broker where there is none.
+// is the empty name alone, which is that of the broker where no broker is named.
 type Names struct {
 	// Name is the name, or what it begins with.
 	Name string
@@ -24,7 +24,7 @@ func Beginning(prefix string) Names { return Names{Name: prefix, Prefix: true} }
 // name a group or a topic.
 func OnlyOrAll(name string) Names { return Names{Name: name, Prefix: name == ""} }
 
-// covers tells whether all names of o are among those of n.
+// covers reports whether all names of o are among those of n.
 func (n Names) covers(o Names) bool {
 	if n.Prefix {
 		return strings.HasPrefix(o.Name, n.Name)

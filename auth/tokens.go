@@ -32,7 +32,7 @@ func NewToken() string {
 
 // TokenLine is the line of a token file for a caller's token. It holds the
 // token's hash alone. A token has as many bits as its hash, so that a slow hash
-// would make it no safer, and each request dearer.
+// would make it no safer, and each request more expensive.
 func TokenLine(name, token string) (string, error) {
 	if err := validateCaller(name); err != nil {
 		return "", err
@@ -57,8 +57,7 @@ func validateCaller(name string) error {
 
 // Tokens are callers by the hashes of their tokens. They do not change.
 type Tokens struct {
-	// held is by the first bytes of the hash: two tokens that have these in
-	// common do not occur.
+	// held is by the first bytes of the hash: no two tokens have these in common.
 	held map[[8]byte]heldToken
 }
 
@@ -68,7 +67,7 @@ type heldToken struct {
 }
 
 // ParseTokens reads a token file: a name and a SHA-256 in hexadecimal digits a
-// line; what follows a # is no part of it. A name may have several tokens, so
+// line; what follows a # is not part of it. A name may have several tokens, so
 // that one can take another's place without a gap.
 func ParseTokens(text []byte) (*Tokens, error) {
 	t := &Tokens{held: map[[8]byte]heldToken{}}
@@ -85,7 +84,7 @@ func ParseTokens(text []byte) (*Tokens, error) {
 		sum, err := hex.DecodeString(fields[1])
 		if err != nil || len(sum) != sha256.Size {
 			// Not shown: it may be the token itself, put in by mistake.
-			return nil, fmt.Errorf("line %d: what follows the name is no SHA-256 of 64 hexadecimal digits; `tidemark token NAME` prints such a line", n)
+			return nil, fmt.Errorf("line %d: what follows the name is not a SHA-256 of 64 hexadecimal digits; `tidemark token NAME` prints such a line", n)
 		}
 		if err := validateCaller(fields[0]); err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
@@ -104,9 +103,9 @@ func ParseTokens(text []byte) (*Tokens, error) {
 	return t, nil
 }
 
-// Name gives whose token that is. It is looked up by its hash, of which a
-// guesser can choose no part, so that the time tells nothing of other tokens; the
-// hash itself is compared in constant time.
+// Name gives whose token that is. It is looked up by its hash, no part of which a
+// guesser can choose, so that the time reveals nothing about other tokens; the hash
+// itself is compared in constant time.
 func (t *Tokens) Name(token string) (string, bool) {
 	if len(token) > maxToken {
 		return "", false

@@ -26,8 +26,8 @@ type Pair struct {
 	*livefile.Value[*tls.Certificate]
 }
 
-// OpenPair reads a certificate, with the intermediate ones behind it, and its
-// key, both PEM. A later pair that does not fit together, is not valid now, or
+// OpenPair reads a certificate, followed by the intermediate ones, and its key, both
+// PEM. A later pair that does not fit together, is not valid now, or
 // that one of the demands refuses, does not take its place.
 func OpenPair(certFile, keyFile string, demands ...func(leaf *x509.Certificate) error) (Pair, error) {
 	v, err := livefile.Open(func(c [][]byte) (*tls.Certificate, error) {
@@ -61,7 +61,7 @@ func parsePair(certPEM, keyPEM []byte) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// KeyIsOpen tells whether others than its owner and group can read a file.
+// KeyIsOpen reports whether others than its owner and group can read a file.
 func KeyIsOpen(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.Mode().Perm()&0o004 != 0
@@ -119,8 +119,8 @@ func (c CAs) Verify(chain []*x509.Certificate, host string, usage x509.ExtKeyUsa
 }
 
 // Describe names a certificate for a log: its subject and its first names.
-// Whoever shows one has chosen them, and as many as fit into a handshake, so that
-// what is made of them is bounded.
+// The peer that shows one has chosen them, and as many as fit into a handshake, so
+// that the text is bounded.
 func Describe(c *x509.Certificate) string {
 	names := slices.Clone(c.DNSNames)
 	for _, ip := range c.IPAddresses {

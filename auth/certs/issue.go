@@ -22,8 +22,7 @@ type Issued struct {
 	Cert, Key   []byte
 }
 
-// Authority is a CA of one's own, for clusters without another. All its keys
-// are ECDSA P-256.
+// Authority is a CA for clusters that have no other. All its keys are ECDSA P-256.
 type Authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -56,7 +55,7 @@ func OpenAuthority(cert, key []byte) (*Authority, error) {
 	case !ok:
 		return nil, errors.New("the CA's key is not ECDSA")
 	case !leaf.IsCA:
-		return nil, fmt.Errorf("the certificate of %s is no CA's", Describe(leaf))
+		return nil, fmt.Errorf("the certificate of %s is not that of a CA", Describe(leaf))
 	case time.Now().After(leaf.NotAfter):
 		return nil, fmt.Errorf("the CA's certificate has expired on %s; make another CA", leaf.NotAfter.UTC().Format(time.DateTime))
 	}

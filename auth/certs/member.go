@@ -13,12 +13,12 @@ import (
 // its holder is a member of a cluster. It is the default of Members.Role.
 const MemberRole = "tidemark:member"
 
-// AnyRole, as a role, lets in whoever has a certificate of the CA.
+// AnyRole, as a role, lets in every holder of a certificate of the CA.
 const AnyRole = "none"
 
 // Members is the TLS between members. Both sides show a certificate of the
-// CAs, which holds the role among its URIs or DNS names: to be of the same CA is
-// not enough, since clients are as well.
+// CAs, which holds the role among its URIs or DNS names: the same CA alone is not
+// enough, since clients have certificates of it as well.
 type Members struct {
 	Pair Pair
 	CAs  CAs
@@ -30,7 +30,7 @@ type Members struct {
 func (m Members) Server() *tls.Config {
 	return &tls.Config{
 		MinVersion:             tls.VersionTLS13,
-		ClientAuth:             tls.RequireAnyClientCert, // by VerifyConnection, with the CAs of then
+		ClientAuth:             tls.RequireAnyClientCert, // verified by VerifyConnection, with the CAs as they are then
 		SessionTicketsDisabled: true,
 		GetCertificate:         func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return m.Pair.Get(), nil },
 		VerifyConnection: func(s tls.ConnectionState) error {
@@ -49,7 +49,7 @@ func (m Members) Client(addr string) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS13,
 		ServerName:         host,
-		InsecureSkipVerify: true, // by VerifyConnection, with the CAs of then
+		InsecureSkipVerify: true, // verified by VerifyConnection, with the CAs as they are then
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 			return m.Pair.Get(), nil
 		},
@@ -72,7 +72,7 @@ func (m Members) verify(chain []*x509.Certificate, host string, usage x509.ExtKe
 	return fmt.Errorf("the certificate of %s is no member's: %q is not among its URIs or DNS names", Describe(chain[0]), m.Role)
 }
 
-// HasRole tells whether a certificate holds a role.
+// HasRole reports whether a certificate holds a role.
 func HasRole(c *x509.Certificate, role string) bool {
 	for _, u := range c.URIs {
 		if u.String() == role {

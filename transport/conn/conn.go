@@ -19,7 +19,7 @@ type Conn struct {
 	// slots bounds what is open: a call holds one from before it is queued
 	// until it is answered or given up.
 	slots chan struct{}
-	// wake tells the writer that calls wait; it holds one token at most.
+	// wake signals the writer that calls wait; it holds one token at most.
 	wake chan struct{}
 	// refusing is closed once no new call is taken, ended once all calls have ended.
 	refusing, ended chan struct{}
@@ -66,7 +66,7 @@ type call struct {
 }
 
 // Dial opens a connection within ctx, which does not bound what comes after.
-// The error says that nothing was sent. That a node serves at the other end
+// The error says that nothing was sent. Whether a node serves at the other end
 // shows with the first call.
 func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	cfg = cfg.withDefaults()
@@ -166,7 +166,7 @@ func (c *Conn) enqueue(p *call) error {
 	return nil
 }
 
-// abandon ends a call whose caller waits no more, unless it was answered just now.
+// abandon ends a call whose caller no longer waits, unless it was answered just now.
 func (c *Conn) abandon(p *call, cause error) (*tidemarkv1.Reply, error) {
 	c.mu.Lock()
 	if _, open := c.open[p.msg.Id]; !open {
@@ -212,7 +212,7 @@ func (c *Conn) refuseLocked(cause error) {
 	}
 }
 
-// drainedLocked tells whether nothing is left to wait for.
+// drainedLocked reports whether nothing is left to wait for.
 func (c *Conn) drainedLocked() bool { return c.refused != nil && len(c.open) == 0 }
 
 // end closes the stream and ends every open call. Only its first call has an effect.

@@ -3,8 +3,8 @@
 //
 // Calls travel together: a writer takes all that wait into one message, up to
 // Config.Batch bytes, and a reader hands each reply to its caller by id, in
-// whatever order they come. There is no timer in that way: a single call
-// leaves at once, and while one message is being written the next one fills.
+// whatever order they come. No timer is involved: a single call leaves at once,
+// and while one message is being written the next one fills.
 //
 // What is promised:
 //   - A call's error says whether it was never sent (safe to send elsewhere,
@@ -21,6 +21,6 @@
 //
 // A Conn owns exactly two goroutines, the writer and the reader; both end with
 // the connection, and Close waits for them. Time is watched by a timer that
-// runs only while calls are open. How bytes travel is behind Stream: by package
-// frames.
+// runs only while calls are open. How bytes travel is up to Stream: by default to
+// package frames.
 package conn

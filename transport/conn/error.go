@@ -9,10 +9,10 @@ import (
 )
 
 // Error is what a call failed with on this side of the connection. The error
-// that a server answers with is not one: it comes in the reply.
+// that a server answers with is not one of these: it comes in the reply.
 type Error struct {
-	// Sent tells whether the call may have reached the server. If it did not,
-	// it never will, and may be sent elsewhere.
+	// Sent says whether the call may have reached the server. If not, it never
+	// will, and may be sent elsewhere.
 	Sent bool
 	// Cause is the context's error, or what the connection ended with.
 	Cause error
@@ -27,7 +27,7 @@ func (e *Error) Error() string {
 }
 
 // Unwrap gives the sentinels: of a call that was sent offset.ErrOutcomeUnknown
-// and no other, beside the context's error if that ended it.
+// and no other, next to the context's error if that ended it.
 func (e *Error) Unwrap() []error {
 	switch {
 	case !e.Sent:
@@ -38,7 +38,7 @@ func (e *Error) Unwrap() []error {
 	return []error{offset.ErrOutcomeUnknown}
 }
 
-// Reasons that a connection ends for, beside what its stream fails with.
+// Reasons that a connection ends for, other than the error its stream fails with.
 var (
 	errClosed  = fmt.Errorf("the connection was closed here: %w", offset.ErrClosed)
 	errRetired = fmt.Errorf("the connection was given up for another: %w", offset.ErrClosed)

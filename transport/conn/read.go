@@ -14,7 +14,7 @@ func (c *Conn) read() {
 	for {
 		m, err := c.stream.Recv()
 		if err != nil {
-			c.end(fmt.Errorf("receiving from %q: %v", c.cfg.Addr, err)) // in words: its sentinel is none of a call
+			c.end(fmt.Errorf("receiving from %q: %v", c.cfg.Addr, err)) // in words: its sentinel is not that of a call
 			return
 		}
 		var last bool
@@ -31,7 +31,7 @@ func (c *Conn) read() {
 }
 
 // match finds the calls that a message answers; a reply to a call that was
-// given up is dropped. last tells that none is left and none will come.
+// given up is dropped. last reports that none is left and none will come.
 func (c *Conn) match(m *tidemarkv1.StreamResponse, answered []*call) (list []*call, last bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -30,7 +30,7 @@ func (c *Conn) write() {
 }
 
 // take moves calls that wait into m, up to the bound on bytes and at least
-// one, and notes them as sent. It tells whether there were any.
+// one, and notes them as sent. It reports whether there were any.
 func (c *Conn) take(m *tidemarkv1.StreamRequest) bool {
 	clear(m.Calls)
 	m.Calls = m.Calls[:0]

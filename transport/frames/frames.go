@@ -22,7 +22,7 @@ import (
 const End = 0x02
 
 const (
-	// prefix is how many bytes are before a message.
+	// prefix is how many bytes precede a message.
 	prefix = 5
 	// buffer is how much is read at once, and how much memory of a message is kept
 	// for the next.
@@ -58,8 +58,8 @@ type framed struct {
 }
 
 // receive reads the next message into m. The error is io.EOF for a regular end,
-// what the other side ended with, or wraps offset.ErrInvalid for what is no
-// message; all else says that the connection broke.
+// what the other side ended with, or wraps offset.ErrInvalid for what is not a
+// message; any other says that the connection broke.
 func (f *framed) receive(m proto.Message) error {
 	flags, n, err := f.begin()
 	if err != nil {
@@ -98,7 +98,7 @@ func (f *framed) receive(m proto.Message) error {
 	return nil
 }
 
-// begin reads what is before a message.
+// begin reads the prefix of a message.
 func (f *framed) begin() (flags byte, n int, err error) {
 	var head [prefix]byte
 	if _, err := io.ReadFull(f.r, head[:]); err != nil {
@@ -112,7 +112,7 @@ func (f *framed) begin() (flags byte, n int, err error) {
 }
 
 // body reads n bytes, which take memory as they arrive, not as they are announced.
-// left are those that Arriving let not come.
+// left are those that Arriving did not let come.
 func (f *framed) body(n int) (left int, err error) {
 	f.in.Reset()
 	for n > 0 {

@@ -13,8 +13,8 @@ import (
 )
 
 // skim reads a message that there is no room for to its end, of which left bytes are
-// to come, and gives m the ids of its calls: so each can be refused, and the stream
-// goes on. It takes no memory but for these.
+// still to come, and gives m the ids of its calls, so that each can be refused and
+// the stream continues. It takes no memory except for these.
 func (f *framed) skim(m proto.Message, left int) error {
 	rest := &io.LimitedReader{R: f.r, N: int64(left)}
 	r := bufio.NewReader(io.MultiReader(&f.in, rest))
@@ -33,7 +33,7 @@ func (f *framed) skim(m proto.Message, left int) error {
 
 // idsOf gives the calls of an encoded StreamRequest with nothing but their ids, and
 // stops once there are more than most. It goes through the fields of the message and
-// of its calls alike: field 1 begins a call in the one, and is the id in the other.
+// of its calls alike: field 1 begins a call in the former, and is the id in the latter.
 func idsOf(r *bufio.Reader, most int) (calls []*tidemarkv1.Call, err error) {
 	for len(calls) <= most {
 		tag, err := binary.ReadUvarint(r)

@@ -81,13 +81,13 @@ func (c *Client) Recv() (*tidemarkv1.StreamResponse, error) {
 // called from any.
 type Server struct{ framed }
 
-// Wanted tells whether a request asks for a stream.
+// Wanted reports whether a request asks for a stream.
 func Wanted(r *http.Request) bool {
 	return r.ProtoMajor == 1 && r.Method == http.MethodGet && r.URL.Path == Path && strings.EqualFold(r.Header.Get("Upgrade"), Protocol)
 }
 
-// Accept gives who sent a request that is Wanted its stream; nobody may use w any
-// more. limit bounds a message that is taken, in bytes; patience how long one that
+// Accept gives the sender of a request that is Wanted its stream; w must not be used
+// any more. limit bounds a message that is taken, in bytes; patience how long one that
 // has begun may take to arrive.
 func Accept(w http.ResponseWriter, limit int, patience time.Duration) (*Server, error) {
 	nc, rw, err := http.NewResponseController(w).Hijack()
@@ -105,7 +105,7 @@ func Accept(w http.ResponseWriter, limit int, patience time.Duration) (*Server, 
 }
 
 // Receive waits for the next message, which the caller owns. The error is io.EOF
-// after a regular end, and wraps offset.ErrInvalid for what is no message, and
+// after a regular end, and wraps offset.ErrInvalid for what is not a message, and
 // offset.ErrBusy for one that there was no room for, which has the ids of its calls
 // and nothing else; all else says that the connection broke.
 func (s *Server) Receive() (*tidemarkv1.StreamRequest, error) {

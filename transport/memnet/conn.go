@@ -22,8 +22,9 @@ type conn struct {
 	open    *atomic.Int32 // sides that are not closed, shared by both
 	readBy  *deadline
 	writeBy *deadline
-	// writeTok has a token while nobody writes, so that none is torn. It is no
-	// mutex: who waits for it must not keep a bubble of synctest from its time.
+	// writeTok has a token while nobody writes, so that no write is torn. It is not a
+	// mutex: a goroutine that waits for it must not keep a bubble of synctest from
+	// advancing its time.
 	writeTok chan struct{}
 }
 
@@ -98,14 +99,14 @@ func (c *conn) Write(b []byte) (sent int, err error) {
 			return sent, c.fail("write", err)
 		}
 		if sent += n; n == 0 {
-			// A peer that has closed behind a cut link is learned of as it heals.
+			// That the peer has closed beyond a cut link shows once the link heals.
 			_, healed := c.out.back.state()
 			c.sleep(c.writeBy, time.Time{}, [2]<-chan struct{}{wake, healed})
 		}
 	}
 }
 
-// stopped tells why a call ends before it has begun.
+// stopped says why a call ends before it has begun.
 func (c *conn) stopped(d *deadline) error {
 	select {
 	case <-c.closed:
@@ -141,7 +142,7 @@ func (c *conn) fail(op string, err error) error {
 // Close ends this side; the other reads what is under way, and then io.EOF.
 func (c *conn) Close() error { return c.shut(io.EOF) }
 
-// shut closes this side, with what the other shall read behind the bytes.
+// shut closes this side, with what the other is to read after the bytes.
 func (c *conn) shut(end error) error {
 	err := c.fail("close", net.ErrClosed)
 	c.closing.Do(func() {

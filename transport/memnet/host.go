@@ -116,7 +116,7 @@ func (h *Host) travel(ctx context.Context, to string) error {
 	}
 }
 
-// connect hands the other side of a new connection to who listens there.
+// connect hands the other side of a new connection to the listener there.
 func (h *Host) connect(to *Host, remote addr, port string) (net.Conn, error) {
 	h.network.mu.Lock()
 	l := to.listeners[port]

@@ -38,15 +38,15 @@ func (l *link) state() (faults, <-chan struct{}) {
 	return l.faults, l.changed
 }
 
-// roll tells whether the next write resets its connection.
+// roll decides whether the next write resets its connection.
 func (l *link) roll() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.faults.loss > 0 && l.random.Float64() < l.faults.loss
 }
 
-// arrived tells whether a chunk is there now. Over a cut link there is only
-// what had arrived before.
+// arrived reports whether a chunk is there now. Over a cut link there is only what
+// had arrived before.
 func (f faults) arrived(c *chunk, now time.Time) bool {
 	if f.cut && (c.sentIn == f.cuts || c.due.After(f.cutAt)) {
 		return false

@@ -25,7 +25,7 @@ type Network struct {
 // pair names the link from one host to another.
 type pair struct{ from, to string }
 
-// wire is one connection: the pipe of each direction, by who reads it.
+// wire is one connection: the pipe of each direction, named for its reader.
 type wire struct {
 	dialler, acceptor string
 	toAcceptor        *pipe
@@ -100,7 +100,7 @@ func (n *Network) HealAll() {
 	}
 }
 
-// Isolate cuts all links to and from a host, but for its own to itself.
+// Isolate cuts all links to and from a host, except for its own to itself.
 func (n *Network) Isolate(name string) {
 	n.mu.Lock()
 	others := slices.Collect(maps.Keys(n.hosts))

@@ -37,7 +37,7 @@ func newPipe(out, back *link) *pipe {
 	return &pipe{out: out, back: back, changed: make(chan struct{})}
 }
 
-// notifyLocked wakes all who wait for a change.
+// notifyLocked wakes all goroutines that wait for a change.
 func (p *pipe) notifyLocked() {
 	close(p.changed)
 	p.changed = make(chan struct{})
@@ -63,7 +63,7 @@ func (p *pipe) write(b []byte) (n int, wake <-chan struct{}, err error) {
 	return n, nil, nil
 }
 
-// pushLocked queues a chunk behind the others.
+// pushLocked queues a chunk after the others.
 func (p *pipe) pushLocked(c chunk) {
 	f, _ := p.out.state()
 	if f.cut {
@@ -113,7 +113,7 @@ func (p *pipe) read(b []byte) (n int, due time.Time, wakes [2]<-chan struct{}, e
 	return n, due, wakes, nil
 }
 
-// finish tells the reader, behind the bytes, that nothing follows.
+// finish lets the reader know, after the bytes, that nothing follows.
 func (p *pipe) finish(end error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

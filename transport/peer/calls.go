@@ -153,7 +153,7 @@ func (r *Remote) change(ctx context.Context, p auth.Principal, req *peerv1.Forwa
 	return m, err
 }
 
-// Transfer asks the leader to hand leadership over, and tells to whom it did.
+// Transfer asks the leader to hand leadership over, and returns to whom it did.
 func (r *Remote) Transfer(ctx context.Context, p auth.Principal, to string) (leader string, m offset.Meta, err error) {
 	out, err := r.forward(ctx, p, toTransfer(to))
 	if err != nil {

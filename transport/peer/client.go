@@ -16,8 +16,8 @@ import (
 	"github.com/tidemark-mq/tidemark/transport/wire"
 )
 
-// handedOver is the key of the context value that brings a connection behind
-// its handshake into the HTTP library.
+// handedOver is the key of the context value that brings a connection, after its
+// handshake, into the HTTP library.
 type handedOver struct{}
 
 // newTransport makes what turns connections into HTTP/2 clients. It keeps
@@ -97,7 +97,7 @@ func unanswered(err error) error {
 	return offset.Errorf(offset.ErrOutcomeUnknown, "the answer cannot be read: %v", err)
 }
 
-// answeredError is what the other side answered, told from what went wrong on
+// answeredError is what the other side answered, as opposed to what went wrong on
 // the way.
 type answeredError struct{ error }
 

@@ -39,10 +39,10 @@ type Config struct {
 	// each call. It must return once ctx is done.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
 	// TLS is spoken by both sides before the handshake, on every connection.
-	// Nil: none is, and whoever reaches the port may pass for a member.
+	// Nil: there is no TLS, and whoever reaches the port may pass for a member.
 	TLS *certs.Members
-	// Stranger is told of connections that ended while TLS was agreed on, for
-	// want of a certificate, or of the role in it; it must not block. Nil: nobody.
+	// Stranger is called with connections that ended while TLS was agreed on, for
+	// want of a certificate, or of the role in it; it must not block. Nil: nothing is.
 	Stranger func(from string, err error)
 	// ID is this node's "name/member-id".
 	ID string

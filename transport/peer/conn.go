@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// conn is a connection behind its handshake. The Peer closes it at the end of
+// conn is a connection after its handshake. The Peer closes it at the end of
 // Run, if nobody has before.
 type conn struct {
 	net.Conn
@@ -52,8 +52,8 @@ func (c *conn) Close() error {
 }
 
 // bare is the connection under TLS. It is closed without TLS's own farewell,
-// which could wait for a peer that does not read, and tells nothing here that
-// the protocols above do not tell themselves.
+// which could wait for a peer that does not read, and says nothing here that the
+// protocols above do not say themselves.
 func bare(c net.Conn) net.Conn {
 	if t, ok := c.(*tls.Conn); ok {
 		return t.NetConn()
@@ -143,7 +143,7 @@ func (b *books) leave(c *conn) {
 	b.settleLocked()
 }
 
-// settleLocked tells shut that nothing is left.
+// settleLocked signals shut that nothing is left.
 func (b *books) settleLocked() {
 	if b.closed && len(b.all) == 0 {
 		select {
@@ -156,7 +156,7 @@ func (b *books) settleLocked() {
 
 // admit notes which process an incoming connection comes from. A second
 // process with the same id is refused while the first is heard; one that has
-// been silent for linger is taken for gone, its connections are closed. At most
+// been silent for linger counts as gone, and its connections are closed. At most
 // most are admitted at a time. One that was closed meanwhile (pushOut, shut) is
 // not noted: nobody would take it off the books again.
 func (b *books) admit(c *conn, linger time.Duration, most int) error {
@@ -215,7 +215,7 @@ func (b *books) shut() {
 	<-b.empty
 }
 
-// queue hands connections from the handshake to who accepts them.
+// queue hands connections from the handshake to whoever accepts them.
 type queue struct {
 	addr   net.Addr
 	conns  chan *conn

@@ -65,7 +65,7 @@ func newDesk(ctx context.Context, p *Peer) *desk {
 	return d
 }
 
-// greetingKey is the key of the context value that says who calls.
+// greetingKey is the key of the context value that identifies the caller.
 type greetingKey struct{}
 
 // serve answers the calls of the connections that q brings, until finish.
@@ -83,7 +83,7 @@ const grace = 100 * time.Millisecond
 func (d *desk) finish() {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	d.server.Shutdown(ctx) // tells the callers, and lets answers leave
+	d.server.Shutdown(ctx) // informs the callers, and lets answers leave
 	d.cancel()
 	d.server.Close()
 	d.mu.Lock()
@@ -137,7 +137,7 @@ func (d *desk) counted(next http.Handler) http.Handler {
 	})
 }
 
-// caller says who calls; the error refuses calls that strangers may not make.
+// caller identifies the caller; the error refuses calls that strangers may not make.
 func (d *desk) caller(ctx context.Context, strangers bool) (*greeting, error) {
 	g, ok := ctx.Value(greetingKey{}).(*greeting)
 	if !ok || !strangers && g.kind != kindCall {
@@ -146,7 +146,7 @@ func (d *desk) caller(ctx context.Context, strangers bool) (*greeting, error) {
 	return g, nil
 }
 
-// Forward answers a client's request that a member carries on.
+// Forward answers a client's request that a member passes on.
 func (d *desk) Forward(ctx context.Context, r *connect.Request[peerv1.ForwardRequest]) (*connect.Response[peerv1.ForwardResponse], error) {
 	if _, err := d.caller(ctx, false); err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (d *desk) ReadIndex(ctx context.Context, r *connect.Request[peerv1.ReadInde
 	return connect.NewResponse(&peerv1.ReadIndexResponse{Index: index}), nil
 }
 
-// Hello tells what this node is.
+// Hello says what this node is.
 func (d *desk) Hello(ctx context.Context, _ *connect.Request[peerv1.HelloRequest]) (*connect.Response[peerv1.HelloResponse], error) {
 	g, err := d.caller(ctx, true)
 	if err != nil {

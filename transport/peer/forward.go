@@ -32,7 +32,7 @@ func toAct(a *offset.Act) (*peerv1.ForwardRequest, error) {
 	return m, nil
 }
 
-// fromAct reads an act; nil, nil where the request is none.
+// fromAct reads an act; nil, nil where the request is not one.
 func fromAct(m *peerv1.ForwardRequest) (*offset.Act, error) {
 	switch r := m.GetRequest().(type) {
 	case *peerv1.ForwardRequest_Reset_:
@@ -85,7 +85,7 @@ func toRaiseLevel(level uint8) *peerv1.ForwardRequest {
 	}}
 }
 
-// principal reads whom a member forwards for.
+// principal reads the caller that a member forwards for.
 func principal(m *peerv1.ForwardRequest) (auth.Principal, error) {
 	for field, s := range map[string]string{"principal": m.GetPrincipal(), "from": m.GetFrom()} {
 		if err := offset.ValidateName(field, s, true); err != nil {

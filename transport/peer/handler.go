@@ -13,8 +13,8 @@ import (
 // and with Run.
 //
 // The methods that take a principal are calls of a client that another member
-// forwards: the handler authorizes the principal, and never forwards again,
-// but answers offset.ErrNotLeader where it does not lead.
+// forwards: the handler authorizes the principal, and never forwards again: where
+// it does not lead it answers offset.ErrNotLeader.
 type Handler interface {
 	// Commit answers as transport/server's Service. Of a verdict that is
 	// CodeOK, only the offset reaches the caller.
@@ -23,7 +23,7 @@ type Handler interface {
 	Set(ctx context.Context, p auth.Principal, s *offset.Set) (offset.Verdict, offset.Meta, error)
 	// Act answers as transport/server's Service.
 	Act(ctx context.Context, p auth.Principal, a *offset.Act) (offset.ActResult, offset.Meta, error)
-	// Status tells how this member sees itself and its cluster, leader or not.
+	// Status reports how this member sees itself and its cluster, leader or not.
 	Status(ctx context.Context, p auth.Principal) (offset.Status, error)
 	// AddMember adds a nonvoter.
 	AddMember(ctx context.Context, p auth.Principal, id, address string) (offset.Meta, error)
@@ -31,7 +31,7 @@ type Handler interface {
 	PromoteMember(ctx context.Context, p auth.Principal, id string) (offset.Meta, error)
 	// RemoveMember takes a member out, by id or name.
 	RemoveMember(ctx context.Context, p auth.Principal, id string) (offset.Meta, error)
-	// Transfer hands leadership over and tells to whom.
+	// Transfer hands leadership over and returns to whom.
 	Transfer(ctx context.Context, p auth.Principal, to string) (leader string, m offset.Meta, err error)
 	// RaiseLevel raises the format level.
 	RaiseLevel(ctx context.Context, p auth.Principal, level uint8) (offset.Meta, error)
@@ -39,8 +39,8 @@ type Handler interface {
 	// ReadIndex confirms leadership by a round begun after the call, and gives
 	// an index at which all that was acknowledged before is applied.
 	ReadIndex(ctx context.Context) (uint64, error)
-	// Hello tells what this node is. from is the asking node's id. It is asked
-	// of nodes that belong to no cluster, or to another, too.
+	// Hello says what this node is. from is the asking node's id. Nodes that belong
+	// to no cluster, or to another, are asked too.
 	Hello(ctx context.Context, from string) (Hello, error)
 	// Found gives an empty founder the cluster id and the configuration. It
 	// returns nil once both are on the disk, also when they were already.

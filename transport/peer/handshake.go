@@ -30,7 +30,7 @@ const (
 	// version is that of the handshake, not of what follows.
 	version = 1
 	// headBytes is the length of the fixed part of both messages, sumBytes
-	// that of the checksum behind each.
+	// that of the checksum after each.
 	headBytes = 48
 	sumBytes  = 4
 	// maxReason is the longest reason of a refusal, in bytes.
@@ -130,7 +130,7 @@ func (g greeting) append(b []byte) []byte {
 }
 
 // readGreeting reads and bounds a greeting. It says nothing about whether it
-// is welcome. errors.Is tells errVersion.
+// is welcome. errors.Is recognizes errVersion.
 func readGreeting(r io.Reader) (greeting, error) {
 	h, id, target, err := readMessage(r, wire.MaxMemberID, wire.MaxMemberID)
 	if err != nil {

@@ -86,7 +86,7 @@ func (p *Peer) acceptAll(ctx context.Context, group *sync.WaitGroup) error {
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("the listener of the raft port: %w", err)
 		case err != nil:
-			// Out of file descriptors, mostly: go on, but do not spin.
+			// Out of file descriptors, mostly: continue, but do not spin.
 			wait = min(max(2*wait, 5*time.Millisecond), time.Second)
 			p.config.Logger.Error("accepting on the raft port", "error", err, "retry", wait)
 			sleep(ctx, wait)

@@ -17,8 +17,8 @@ type ration struct {
 	quiet int        // lines kept back since
 }
 
-// take tells whether a line may be written at now, and how many were kept back
-// since the one before.
+// take reports whether a line may be written now, and how many were kept back since
+// the one before.
 func (r *ration) take(now time.Time) (quiet int, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

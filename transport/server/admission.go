@@ -68,7 +68,7 @@ func (a *admission) release(size int64) {
 
 // refusal admits the answer to a call that was refused; unrefuse gives back what it
 // takes. Refusals have as many bytes as calls, but bytes of their own: so there is
-// room for them where calls have taken all, and strangers who leave theirs unread
+// room for them where calls have taken all, and strangers that leave theirs unread
 // take nothing from calls.
 func (a *admission) refusal() bool {
 	if a.refused.Add(refusalMemory) > a.maxBytes {

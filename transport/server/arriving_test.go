@@ -153,7 +153,7 @@ func TestStreamsOverHTTP2AreBounded(t *testing.T) {
 		_ = bidi.CloseRequest()
 		_ = bidi.CloseResponse()
 		if status, answer := w.post(t, "ClusterService/Status", "{}"); status != http.StatusOK {
-			t.Errorf("a call beside them: %d %v", status, answer)
+			t.Errorf("a call alongside them: %d %v", status, answer)
 		}
 		bodies[0].Close()
 		await(t, "a free place", func() bool { return w.Stats().Streams == 1 })
@@ -227,7 +227,7 @@ func TestUnaryRequestsOverHTTP2AreBounded(t *testing.T) {
 	text, _ := io.ReadAll(res.Body)
 	res.Body.Close()
 	if res.StatusCode != http.StatusTooManyRequests || !strings.Contains(string(text), "still being sent") {
-		t.Errorf("a request beside it: %d %s", res.StatusCode, text)
+		t.Errorf("a request alongside it: %d %s", res.StatusCode, text)
 	}
 	if got := answered1(t, w); got == nil {
 		t.Error("a call on a stream of frames was refused")

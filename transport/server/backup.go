@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-mq/tidemark/transport/wire"
 )
 
-// Backup streams the bytes of a backup. The last message tells how many there were.
+// Backup streams the bytes of a backup. The last message says how many there were.
 func (c cluster) Backup(ctx context.Context, r *connect.Request[tidemarkv1.BackupRequest], out *connect.ServerStream[tidemarkv1.BackupResponse]) error {
 	b := &backup{outflow: c.srv.outflow(ctx), out: out}
 	m := &method[tidemarkv1.BackupRequest, tidemarkv1.BackupResponse]{

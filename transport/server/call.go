@@ -25,7 +25,7 @@ type method[Req, Res any] struct {
 }
 
 // run serves one call that was admitted, within the deadline of ctx: it catches
-// its panics and tells the observer.
+// its panics and reports it to the observer.
 func (m *method[Req, Res]) run(ctx context.Context, s *Server, p auth.Principal, req *Req) (res *Res, err error) {
 	start := time.Now()
 	defer func() {
@@ -58,9 +58,9 @@ func unary[Req, Res any](ctx context.Context, s *Server, m *method[Req, Res], r 
 	return connect.NewResponse(res), nil
 }
 
-// margin is what a call gets less than the protocol's own header says, a tenth
-// at most, so that the answer comes before its caller has given up: what that
-// would take for an unknown outcome may be known.
+// margin is how much less time a call gets than the protocol's own header says, a
+// tenth at most, so that the answer comes before its caller has given up: an outcome
+// that the caller would take for unknown may be known.
 const margin = 50 * time.Millisecond
 
 // within gives how long a call may take: wait, or what the deadline of ctx

@@ -11,10 +11,10 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// Callers tells who callers are by what they show; auth.Callers does. Its
+// Callers identifies callers by what they show; auth.Callers is one. Its
 // methods are called from many goroutines at once, once for each unary call.
 type Callers interface {
-	// Generation moves when the same token may be somebody else's, or nobody's.
+	// Generation moves when the same token may belong to somebody else, or to nobody.
 	Generation() uint64
 	// Token gives whose token that is; the error wraps offset.ErrDenied.
 	Token(token string) (name string, err error)
@@ -23,38 +23,38 @@ type Callers interface {
 	Certificate(chain []*x509.Certificate) (name string, known bool, err error)
 }
 
-// identity is who somebody is, or why that cannot be said, as long as
-// Callers.Generation stays.
+// identity is the name of a caller, or why it cannot be told, as long as
+// Callers.Generation does not move.
 type identity struct {
 	generation uint64
 	name       string
 	err        error
 }
 
-// caller is who sends one HTTP request, which a stream is as well. A stream
-// may live longer than its caller's token, so who it is is asked again whenever
-// that may have changed.
+// caller is the sender of one HTTP request, which a stream is as well. A stream may
+// live longer than its caller's token, so the caller is identified again whenever
+// its identity may have changed.
 type caller struct {
 	callers Callers // nil: nobody is known
-	refusal error   // what each call is answered with; nil: it is served
+	refusal error   // what each call is answered with; nil: calls are served
 	from    string
 	call    string // Service/Method
-	// authorization is the header, chain what the connection showed.
+	// authorization is the header, chain the certificates that the connection showed.
 	authorization string
 	chain         []*x509.Certificate
-	// byChain is what the chain said, kept for all requests of the connection.
+	// byChain is the identity that the chain gave, kept for all requests of the connection.
 	byChain *atomic.Pointer[identity]
 	known   atomic.Pointer[identity]
 }
 
 type (
 	callerKey  struct{} // of the caller of a request
-	chainKey   struct{} // of what is kept for a connection
-	refusalKey struct{} // of why a connection is refused
+	chainKey   struct{} // of the identity that is kept for a connection
+	refusalKey struct{} // of the reason that a connection is refused for
 )
 
-// remember gives a connection the place where its identity is kept, or keeps why
-// it is refused.
+// remember gives a connection a place to keep its identity in, or keeps the reason
+// that it is refused for.
 func remember(ctx context.Context, refusal error) context.Context {
 	if refusal != nil {
 		return context.WithValue(ctx, refusalKey{}, refusal)
@@ -83,7 +83,7 @@ func callerIn(ctx context.Context) *caller {
 	return &caller{} // nobody, from nowhere
 }
 
-// principal says who sends a request, and reports where that cannot be said.
+// principal identifies the sender of a request, and reports where that fails.
 func (s *Server) principal(who *caller) (auth.Principal, error) {
 	p, err := who.principal()
 	if err != nil && who.refusal == nil {
@@ -92,9 +92,9 @@ func (s *Server) principal(who *caller) (auth.Principal, error) {
 	return p, err
 }
 
-// principal says who calls; the error wraps offset.ErrDenied, or is why the whole
-// connection is refused. What is shown and wrong is refused, and not taken for
-// nothing.
+// principal identifies the caller; the error wraps offset.ErrDenied, or is why the
+// whole connection is refused. Credentials that are wrong are refused, and not
+// treated as if there were none.
 func (c *caller) principal() (auth.Principal, error) {
 	if c.refusal != nil {
 		return auth.Principal{}, c.refusal
@@ -102,7 +102,7 @@ func (c *caller) principal() (auth.Principal, error) {
 	if c.callers == nil {
 		return auth.Anonymous(c.from), nil
 	}
-	generation := c.callers.Generation() // before what it is about
+	generation := c.callers.Generation() // before the look-up that it belongs to
 	id := c.known.Load()
 	if id == nil || id.generation != generation {
 		id = c.identify(generation)
@@ -125,10 +125,10 @@ func (c *caller) identify(generation uint64) *identity {
 	return id
 }
 
-// fromChain verifies a certificate once, when its connection is new. That it has
-// expired since, or that its CA is taken back, ends no connection: who renews its
-// certificate in time would be cut off as well. What a policy no longer permits
-// ends at once.
+// fromChain verifies a certificate once, when its connection is new. No connection
+// ends because its certificate has expired since, or its CA was withdrawn: callers
+// that renew theirs in time would be cut off as well. What a policy no longer
+// permits ends at once.
 func (c *caller) fromChain(generation uint64) *identity {
 	if len(c.chain) == 0 {
 		return &identity{generation: generation, name: auth.AnonymousName}

@@ -36,7 +36,7 @@ var (
 	raiseLevel = operation("raiselevel", serveRaiseLevel)
 )
 
-// Status tells how this node sees the cluster; it answers also where the node is not ready.
+// Status reports how this node sees the cluster; it answers even where the node is not ready.
 func (c cluster) Status(ctx context.Context, r *connect.Request[tidemarkv1.StatusRequest]) (*connect.Response[tidemarkv1.StatusResponse], error) {
 	return unary(ctx, c.srv, status, r)
 }

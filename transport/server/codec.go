@@ -12,10 +12,10 @@ import (
 )
 
 // codec is the JSON of the API: 64-bit numbers as strings (numbers are taken
-// as well, without a loss), fields by their proto3 JSON names, and, other than
-// Connect's own, unknown fields refused, so that a misspelt field is an error
-// and not a default; and fields that hold their default written out, so that
-// "exists": false can be seen.
+// as well, without a loss) and fields by their proto3 JSON names. Unlike Connect's
+// own, it refuses unknown fields, so that a misspelt field is an error and not a
+// default, and writes out fields that hold their default, so that "exists": false
+// can be seen.
 type codec struct{ name string }
 
 var _ connect.Codec = codec{}
@@ -30,7 +30,7 @@ func (c codec) Marshal(m any) ([]byte, error) { return c.MarshalAppend(nil, m) }
 func (c codec) MarshalAppend(dst []byte, m any) ([]byte, error) {
 	pm, ok := m.(proto.Message)
 	if !ok {
-		return nil, fmt.Errorf("%T is no protobuf message", m)
+		return nil, fmt.Errorf("%T is not a protobuf message", m)
 	}
 	return protojson.MarshalOptions{EmitDefaultValues: true}.MarshalAppend(dst, pm)
 }
@@ -39,7 +39,7 @@ func (c codec) MarshalAppend(dst []byte, m any) ([]byte, error) {
 func (c codec) Unmarshal(data []byte, m any) error {
 	pm, ok := m.(proto.Message)
 	if !ok {
-		return fmt.Errorf("%T is no protobuf message", m)
+		return fmt.Errorf("%T is not a protobuf message", m)
 	}
 	if len(data) == 0 {
 		return errors.New(`the body is empty; the smallest request is {}`)
@@ -84,7 +84,7 @@ func (b proto3) Marshal(m any) ([]byte, error) { return b.MarshalAppend(nil, m) 
 func (proto3) MarshalAppend(dst []byte, m any) ([]byte, error) {
 	pm, ok := m.(proto.Message)
 	if !ok {
-		return nil, fmt.Errorf("%T is no protobuf message", m)
+		return nil, fmt.Errorf("%T is not a protobuf message", m)
 	}
 	return proto.MarshalOptions{}.MarshalAppend(dst, pm)
 }
@@ -93,7 +93,7 @@ func (proto3) MarshalAppend(dst []byte, m any) ([]byte, error) {
 func (proto3) Unmarshal(data []byte, m any) error {
 	pm, ok := m.(proto.Message)
 	if !ok {
-		return fmt.Errorf("%T is no protobuf message", m)
+		return fmt.Errorf("%T is not a protobuf message", m)
 	}
 	if _, err := elements(data, pm); err != nil {
 		return err
@@ -101,8 +101,8 @@ func (proto3) Unmarshal(data []byte, m any) error {
 	return proto.Unmarshal(data, pm)
 }
 
-// jsonFault takes protobuf's prefix from its words; it varies its blanks
-// from build to build on purpose.
+// jsonFault takes protobuf's prefix off its words, whose blanks protobuf varies from
+// build to build on purpose.
 func jsonFault(err error) string {
 	text := strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {

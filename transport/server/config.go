@@ -21,16 +21,16 @@ type Config struct {
 	Logger hclog.Logger
 	// Metrics serves /metrics; nil: there is no such page.
 	Metrics http.Handler
-	// Observe is told of every call that ended, in the goroutine that served
-	// it, so it must not block; many goroutines call it at once. Nil: nobody.
+	// Observe is called with every call that ended, in the goroutine that served
+	// it, so it must not block; many goroutines call it at once. Nil: nothing is.
 	Observe func(Call)
-	// TLS is what ports are served with, pages too; nil: in cleartext. It needs
-	// a certificate, and no NextProtos.
+	// TLS is what ports are served with, pages too; nil: cleartext. It needs a
+	// certificate, and no NextProtos.
 	TLS *tls.Config
-	// Callers tells who callers are. Nil: everybody is auth.Anonymous.
+	// Callers identifies callers. Nil: everybody is auth.Anonymous.
 	Callers Callers
-	// Denied is told of requests that were refused for what they showed of
-	// their caller; it must not block. Nil: nobody.
+	// Denied is called with requests that were refused for the credentials that
+	// they showed; it must not block. Nil: nothing is.
 	Denied func(from, call string, err error)
 	// Notes are lines for the page at the root that people should see, such as
 	// files that cannot be used. It must not block. Nil: none.
@@ -65,7 +65,7 @@ type Stats struct {
 	Connections, Streams, Calls, Bytes int64
 	// Since the start: connections refused for one of the two bounds,
 	// calls answered with ErrBusy by this package, panics caught in handlers,
-	// and peers that were cut off since they did not read.
+	// and peers that were cut off because they did not read.
 	RefusedConnections, Busy, Panics, Stalled int64
 }
 

@@ -4,5 +4,5 @@
 // that a peer can make grow; what is allowed and what a request means is the
 // Service's business.
 //
-// See DESIGN.md for the path of a request and who owns which goroutine.
+// See DESIGN.md for the path of a request and the owner of each goroutine.
 package server

@@ -16,7 +16,7 @@ import (
 // exportRows is how many keys one message of an export carries.
 const exportRows = 1000
 
-// Export streams the keys of a filter. The last message tells how many there
+// Export streams the keys of a filter. The last message says how many there
 // were; it is the only one of an export that selects nothing.
 func (g groups) Export(ctx context.Context, r *connect.Request[tidemarkv1.ExportRequest], out *connect.ServerStream[tidemarkv1.ExportResponse]) error {
 	e := &export{outflow: g.srv.outflow(ctx), out: out}

@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-mq/tidemark/transport/wire"
 )
 
-// groups serves GroupService; its Export stands in export.go.
+// groups serves GroupService; its Export is in export.go.
 type groups struct{ srv *Server }
 
 // headed is a request for an act.

@@ -85,13 +85,13 @@ func (h *hold) grow(n int) error {
 }
 
 // whole holds what the bytes that have come take once they are decoded, with so
-// many elements. The error wraps ErrBusy. Before, a peer that announces much and
+// many elements. The error wraps ErrBusy. Until then a peer that announces much and
 // does not send it takes no more of the bounds than it sends.
 func (h *hold) whole(elements int) error {
 	return h.reach(h.read*answerFactor + int64(elements)*elementMemory)
 }
 
-// reach makes what is held total, if it is less; little is free.
+// reach raises what is held to total, if it is less; little is free.
 func (h *hold) reach(total int64) error {
 	size := total - h.size
 	if h.read <= h.free || size <= 0 {

@@ -20,14 +20,15 @@ type listener struct {
 	net.Listener
 	srv    *Server
 	places *places
-	// refusing is how many connections beyond the bounds are open, to be told so.
+	// refusing is how many connections beyond the bounds are open, for their calls to
+	// be refused.
 	refusing atomic.Int64
 }
 
 // Accept returns the next connection within the bounds, or one whose calls are
-// refused, so that a peer learns of it without a wait, and why: a connection that
-// is only closed would leave it in doubt what became of its call. Those beyond
-// either are closed at once.
+// refused, so that a peer learns at once that it is refused, and why: one whose
+// connection is only closed could not tell what became of its call. Those beyond
+// that bound too are closed at once.
 func (l *listener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -55,7 +56,7 @@ const (
 	refuseTime  = time.Second
 )
 
-// refuse makes a connection on which each call is told that there are too many.
+// refuse makes a connection each call of which is refused, since there are too many.
 func (l *listener) refuse(c net.Conn, bound limit) net.Conn {
 	late := time.AfterFunc(refuseTime, func() { _ = c.Close() }) // a peer that has closed it is as good
 	return &conn{
@@ -88,7 +89,7 @@ var (
 	inTotal        = limit{"", "--limit-connections"}
 )
 
-// refusal is what one too many of what is counted is told.
+// refusal is the answer to one too many.
 func (l limit) refusal(what string) error {
 	return offset.Errorf(offset.ErrBusy, "too many %s%s are open: close some, share one client in a process, ask another node, or raise %s", what, l.from, l.option)
 }
@@ -119,12 +120,12 @@ func (p *places) release(host string) {
 
 type conn struct {
 	net.Conn
-	// refusal is what each call is answered with; nil: it is served.
+	// refusal is what each call is answered with; nil: calls are served.
 	refusal error
 	release func()
 }
 
-// refusalOf tells why the calls of a connection are refused, nil if they are not.
+// refusalOf gives the reason that the calls of a connection are refused for, or nil.
 func refusalOf(c net.Conn) error {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()

@@ -18,8 +18,8 @@ func (s *Server) outflow(ctx context.Context) outflow {
 	return outflow{s, callerIn(ctx)}
 }
 
-// goesOn tells why no further message is to be sent: the time is over, or who
-// gets them is not known any more.
+// goesOn says why no further message is to be sent: the time is over, or the
+// caller that receives them is no longer known.
 func (o *outflow) goesOn(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return offset.Errorf(offset.ErrOutcomeUnknown, "the answer broke off, and is not whole: %v", err)

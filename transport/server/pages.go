@@ -58,7 +58,7 @@ func text(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, body) // who is gone needs no answer
+	_, _ = io.WriteString(w, body) // a peer that is gone needs no answer
 }
 
 // oneLine keeps a text to one line.

@@ -13,7 +13,7 @@ import (
 func (s *Server) caught(where string, v any) error {
 	n := s.counters.panics.Add(1)
 	s.log.Error("a handler panicked; this is a fault of the server", "call", where, "panic", v, "count", n, "stack", string(debug.Stack()))
-	return offset.Errorf(offset.ErrOutcomeUnknown, "a fault inside the server (%s); its log tells more", where)
+	return offset.Errorf(offset.ErrOutcomeUnknown, "a fault inside the server (%s); see its log", where)
 }
 
 // recovering keeps a panic outside of the calls from the process; the

@@ -70,7 +70,7 @@ func New(cfg Config) *Server {
 }
 
 // newHTTP sets what bounds connections. Without TLS, HTTP/1.1 and HTTP/2 are
-// told apart by the first bytes of a connection; with it, by what was agreed.
+// told apart by the first bytes of a connection; with it, by what both sides agreed on.
 func (s *Server) newHTTP(h http.Handler) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -98,7 +98,7 @@ func (s *Server) newHTTP(h http.Handler) *http.Server {
 }
 
 // Handler returns what serves the API, /livez, /readyz, /metrics and the page
-// at the root, for whoever has an http.Server of his own; it must allow HTTP/2.
+// at the root, for callers with an http.Server of their own, which must allow HTTP/2.
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Serve accepts connections on l until Shutdown, and then returns nil. It
@@ -108,8 +108,8 @@ func (s *Server) Serve(l net.Listener) error {
 	return served("the API", l, s.serveOn(s.http, bounded))
 }
 
-// serveOn serves with TLS or without. The bound on connections counts those
-// that shake hands, too, each of which has the time of a header for it.
+// serveOn serves with TLS or without. The bound on connections also counts those
+// that still shake hands, each of which has the time of a header for it.
 func (s *Server) serveOn(h *http.Server, l net.Listener) error {
 	if s.cfg.TLS == nil {
 		return h.Serve(l)
@@ -141,7 +141,7 @@ func served(what string, l net.Listener, err error) error {
 
 // Shutdown stops the server: listeners are closed, streams say that they are
 // closing, what was taken is answered, and all that served has returned. When
-// ctx ends before, connections are cut, which the error tells; the outcome of
+// ctx ends before, connections are cut, which the error says; the outcome of
 // the calls cut off is unknown to their callers. It may be called again.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.once.Do(func() { close(s.closing) })
@@ -162,7 +162,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if s.running.wait(grace) != nil {
-		return fmt.Errorf("stopping the API: %d requests were cut off and some go on: %w", cut, err)
+		return fmt.Errorf("stopping the API: %d requests were cut off and some are still running: %w", cut, err)
 	}
 	return fmt.Errorf("stopping the API: %d requests were cut off: %w", cut, err)
 }
@@ -182,7 +182,7 @@ func (s *Server) Stats() Stats {
 	}
 }
 
-// stopping tells whether Shutdown has begun.
+// stopping reports whether Shutdown has begun.
 func (s *Server) stopping() bool {
 	select {
 	case <-s.closing:

@@ -42,7 +42,7 @@ type Service interface {
 	PromoteMember(ctx context.Context, p auth.Principal, id string) (offset.Meta, error)
 	// RemoveMember takes a member out, voter or not, by id or, where that is unambiguous, by name.
 	RemoveMember(ctx context.Context, p auth.Principal, id string) (offset.Meta, error)
-	// Transfer hands leadership to a voter ("" for any that has caught up) and tells which.
+	// Transfer hands leadership to a voter ("" for any that has caught up) and returns which.
 	Transfer(ctx context.Context, p auth.Principal, to string) (leader string, m offset.Meta, err error)
 	// Snapshot takes a snapshot on this node now.
 	Snapshot(ctx context.Context, p auth.Principal) (index, bytes uint64, m offset.Meta, err error)
@@ -55,7 +55,7 @@ type Service interface {
 	// Ready returns nil, or why this node does not serve; it never touches
 	// the disk and never waits.
 	Ready() error
-	// Live returns nil, or why this process should be replaced; likewise.
+	// Live returns nil, or why this process should be replaced; it never waits either.
 	Live() error
 	// Leader returns the API address of the leader as this node knows it.
 	Leader() string

@@ -89,7 +89,7 @@ func (st *stream) takeAll(list []*tidemarkv1.Call, busy error) error {
 	return st.crowded
 }
 
-// deny answers calls of somebody who is not known, or not any more, or whose
+// deny answers calls of a caller that is not known, or no longer, or whose
 // connection is one too many.
 func (st *stream) deny(list []*tidemarkv1.Call, err error) {
 	if st.caller.refusal == nil {
@@ -109,8 +109,8 @@ func (st *stream) refuseAll(list []*tidemarkv1.Call, err error) {
 }
 
 // putRefusal hands the writer the answer to a call that was not taken, if there is
-// room for it; else the stream ends with err. Peers that do not read would fill
-// the memory with refusals.
+// room for it; else the stream ends with err. Otherwise peers that do not read would
+// fill the memory with refusals.
 func (st *stream) putRefusal(m *tidemarkv1.Reply, err error) {
 	if st.crowded != nil {
 		return
@@ -147,7 +147,7 @@ type taken struct {
 }
 
 // takeSome starts calls of one deadline: the commits among them together, and the
-// fetches, if the Service takes them so, each other one by itself.
+// fetches, if the Service takes them so, and each of the others on its own.
 func (st *stream) takeSome(list []*tidemarkv1.Call, p auth.Principal, d *sharedTimer) {
 	var toCommit, toFetch []taken
 	for _, call := range list {
@@ -194,7 +194,7 @@ func (st *stream) start(c taken, p auth.Principal, d *sharedTimer) {
 	}()
 }
 
-// admit opens a call; first tells that no other was open.
+// admit opens a call; first reports that no other was open.
 func (st *stream) admit(size int64) (first bool, err error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()

@@ -13,7 +13,7 @@ const batchBytes = 1 << 20
 
 // write sends what is ready until nothing more can come, and returns what the
 // stream ends with. Whatever is ready when it comes round travels in one
-// message: the busier the stream, the fewer the messages.
+// message: the busier the stream, the fewer messages.
 func (st *stream) write(stall *time.Timer) error {
 	life := time.NewTimer(st.srv.limits.KeepAlive)
 	life.Stop()
@@ -78,8 +78,8 @@ func (st *stream) close(stall *time.Timer, why error) error {
 type ending struct{ cause error }
 
 // next takes replies for one message. end is not nil when none is ready and
-// none will be; no call is taken from then on. told says that the peer knows
-// of the closing.
+// none will be; no call is taken from then on. told: the peer knows that the stream
+// is closing.
 func (st *stream) next(told bool) (batch []reply, open int, end *ending) {
 	st.mu.Lock()
 	defer st.mu.Unlock()

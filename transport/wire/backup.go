@@ -10,7 +10,7 @@ func ToBackupRequest(at offset.ReadAt, timeoutMS uint32) *tidemarkv1.BackupReque
 	return &tidemarkv1.BackupRequest{Level: toLevel(at.Level), AtIndex: at.Index, TimeoutMs: timeoutMS}
 }
 
-// FromBackupRequest reads how fresh a backup shall be.
+// FromBackupRequest reads how fresh a backup must be.
 func FromBackupRequest(m *tidemarkv1.BackupRequest) (offset.ReadAt, error) {
 	return fromReadAt(m.GetLevel(), m.GetAtIndex())
 }
@@ -20,7 +20,7 @@ func ToBackupResponse(p offset.BackupPart) *tidemarkv1.BackupResponse {
 	return &tidemarkv1.BackupResponse{Meta: ToMeta(p.Meta), Queues: p.Queues, Digest: p.Digest.String(), Data: p.Data}
 }
 
-// FromBackupResponse reads one message of a backup. last tells that it is the
+// FromBackupResponse reads one message of a backup. last reports that it is the
 // last one, and total how many bytes were sent in all; a stream that ends
 // without it broke off.
 func FromBackupResponse(m *tidemarkv1.BackupResponse) (p offset.BackupPart, total uint64, last bool, err error) {

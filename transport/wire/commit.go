@@ -190,7 +190,7 @@ func FromCommitResponse(m *tidemarkv1.CommitResponse, count int) ([]offset.Verdi
 }
 
 func fromRefusals(list []*tidemarkv1.Refusal, verdicts []offset.Verdict) error {
-	next := 0 // refusals come in ascending order, so none is twice
+	next := 0 // refusals come in ascending order, so none comes twice
 	for _, r := range list {
 		at := int(r.GetAt())
 		if at < next || at >= len(verdicts) {

@@ -182,7 +182,7 @@ func ToExportRequest(l *offset.List, timeoutMS uint32) *tidemarkv1.ExportRequest
 	}
 }
 
-// FromExportRequest reads what shall be exported, as a List of keys.
+// FromExportRequest reads what is to be exported, as a List of keys.
 func FromExportRequest(m *tidemarkv1.ExportRequest) (*offset.List, error) {
 	at, err := fromReadAt(m.GetLevel(), m.GetAtIndex())
 	if err != nil {
@@ -203,7 +203,7 @@ func ToExportResponse(p offset.Page) *tidemarkv1.ExportResponse {
 	return &tidemarkv1.ExportResponse{Meta: ToMeta(p.Meta), States: toKeyedStates(p.Keys)}
 }
 
-// FromExportResponse reads one message of an export. last tells that it is the
+// FromExportResponse reads one message of an export. last reports that it is the
 // last one, and total how many keys were sent in all; a stream that ends
 // without it broke off.
 func FromExportResponse(m *tidemarkv1.ExportResponse) (p offset.Page, total uint64, last bool, err error) {

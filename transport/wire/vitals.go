@@ -31,7 +31,7 @@ func toVitals(v *offset.Vitals) *tidemarkv1.Vitals {
 	}
 }
 
-// fromVitals reads them; a build that does not tell leaves them zero.
+// fromVitals reads them; a build that does not send them leaves them zero.
 func fromVitals(m *tidemarkv1.Vitals) offset.Vitals {
 	return offset.Vitals{
 		Clock:       m.GetClockMs(),
