@@ -21,6 +21,7 @@ func (f *FSM) ApplyBatch(logs []*raft.Log) []any {
 	b := newBatch(f, len(logs))
 	for i, l := range logs {
 		b.next = i
+		f.applying.Store(l.Index)
 		switch {
 		case f.Err() != nil:
 		case l.Type == raft.LogConfiguration:

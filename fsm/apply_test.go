@@ -32,6 +32,20 @@ func reset(id byte, base uint64, keys int) entry.Request {
 	return entry.Request{Principal: "admin", From: "192.0.2.7:50112", Act: &offset.Act{ID: offset.ActID{id}, Base: base, Cluster: testCluster, Reset: r}}
 }
 
+// Whoever watches an Apply sees each entry of a batch begin.
+func TestABatchSaysAtWhichEntryItIs(t *testing.T) {
+	var at []uint64
+	var f *FSM
+	f = New(Config{Cluster: testCluster, Checkpoint: func(uint64, offset.Digest) { at = append(at, f.Applying()) }})
+	mark := entry.Request{Checkpoint: true}
+	// A configuration publishes what came before it, so that callbacks are called in
+	// the middle of the batch.
+	f.ApplyBatch([]*raft.Log{sealed(t, 3, mark), configuration(4), sealed(t, 6, mark), configuration(7), sealed(t, 9, mark), sealed(t, 10, mark)})
+	if want := []uint64{4, 7, 10, 10}; !reflect.DeepEqual(at, want) {
+		t.Errorf("it said that it was at %v, want %v", at, want)
+	}
+}
+
 // Each request of an entry has an answer of its own, in its order.
 func TestEachRequestHasItsAnswer(t *testing.T) {
 	f := New(Config{Cluster: testCluster})

@@ -38,6 +38,8 @@ type FSM struct {
 	table   atomic.Pointer[table.Table]
 	latch   latch
 	waiters waiters
+	// applying is the index of the entry that ApplyBatch came to last.
+	applying atomic.Uint64
 
 	// For raft's FSM goroutine.
 	decoder entry.Decoder
@@ -66,6 +68,10 @@ func (f *FSM) Root() *table.Root { return f.table.Load().Root() }
 // Index is the raft index of the last entry that the published state holds:
 // a command, or a configuration that made a member's announcement vanish.
 func (f *FSM) Index() uint64 { return f.Root().Index() }
+
+// Applying is the index of the entry that Apply or ApplyBatch is at, of the one it
+// came to last while neither runs. Any goroutine may look at it.
+func (f *FSM) Applying() uint64 { return f.applying.Load() }
 
 // Failed is closed when the FSM latches, since an entry could not be decoded
 // or applied. From then on entries change nothing, and snapshots and restores

@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -28,7 +29,8 @@ type history struct {
 	act    byte
 	step   *offset.Act // a cut act that is to go on
 	next   uint32
-	imp    *offset.Act // begin of the import under way
+	imp    *offset.Act    // begin of the import under way
+	carry  *entry.Request // did not fit into the entry before
 	chunks uint32
 }
 
@@ -96,12 +98,18 @@ func member(i int) string { return fmt.Sprintf("n%d/0a1b", i) }
 func (h *history) command(t testing.TB) []byte {
 	b := entry.NewBuilder(testCluster, 1)
 	for range 1 + h.r.IntN(4) {
-		r := h.request()
+		r := h.carry
+		if h.carry = nil; r == nil {
+			r = h.request()
+		}
 		r.Principal, r.From = "someone", fmt.Sprintf("192.0.2.%d:4000", h.r.IntN(3))
 		if r.Alone() && b.Count() > 0 {
 			break
 		}
-		if err := b.Add(r); err != nil {
+		if err := b.Add(r); errors.Is(err, offset.ErrBusy) && b.Count() > 0 {
+			h.carry = r
+			break
+		} else if err != nil {
 			t.Fatalf("adding %+v: %v", r, err)
 		}
 		if r.Alone() {

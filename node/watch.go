@@ -10,19 +10,43 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// applyHang is how many ticks of the watch one Apply may take.
+// applyHang is how many ticks of the watch one entry may take to apply.
 const applyHang = 10
 
 // guardTick is the time between two looks. Tests make it shorter.
 var guardTick = time.Second
 
+// progress is how far the state machine is: when the call that runs now began, 0 for
+// none, and the entry that it is at.
+type progress struct {
+	began int64
+	entry uint64
+}
+
+// hang counts the ticks for which the state machine has been at one entry. Raft hands
+// over several at once, which may take long together.
+type hang struct {
+	at    progress
+	ticks int
+}
+
+// saw takes one look, and reports whether the entry hangs.
+func (h *hang) saw(now progress) bool {
+	if now.began == 0 || now != h.at {
+		*h = hang{at: now}
+		return false
+	}
+	h.ticks++
+	return h.ticks >= applyHang
+}
+
 // guard ends the replica with its cause when it cannot go on: the disk, the
-// FSM, or raft has ended, an Apply hangs, or the member has been removed.
-// Ticks are its own, so that a pause of the whole process is no hang.
+// FSM, or raft has ended, an entry hangs, or the member has been removed.
+// Ticks are its own, so that a pause of the whole process is not taken for a hang.
 func (r *replica) guard(ctx context.Context) {
 	tick := time.NewTicker(guardTick)
 	defer tick.Stop()
-	hanging, apply := 0, int64(0)
+	var apply hang
 	var gone absence
 	for {
 		select {
@@ -36,9 +60,7 @@ func (r *replica) guard(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if now := r.machine.busy.Load(); now == 0 || now != apply {
-			hanging, apply = 0, now
-		} else if hanging++; hanging >= applyHang {
+		if apply.saw(progress{r.machine.busy.Load(), r.machine.Applying()}) {
 			r.fail(&Stopped{ExitHang, offset.Errorf(offset.ErrDamaged, "applying an entry has not come to an end for %d s", applyHang)})
 			return
 		}

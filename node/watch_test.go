@@ -6,6 +6,34 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
+// TestOnlyOneEntryHangs: a batch may take long, as long as it comes from one entry to
+// the next.
+func TestOnlyOneEntryHangs(t *testing.T) {
+	hangs := func(look func(tick int) progress) bool {
+		var h hang
+		for tick := range 10 * applyHang {
+			if h.saw(look(tick)) {
+				return true
+			}
+		}
+		return false
+	}
+	for name, c := range map[string]struct {
+		look func(tick int) progress
+		want bool
+	}{
+		"one entry":      {func(int) progress { return progress{1, 7} }, true},
+		"nothing":        {func(int) progress { return progress{0, 7} }, false},
+		"a long batch":   {func(tick int) progress { return progress{1, uint64(tick / 5)} }, false},
+		"many calls":     {func(tick int) progress { return progress{1 + int64(tick/5), 7} }, false},
+		"the last of it": {func(tick int) progress { return progress{1, min(3, uint64(tick))} }, true},
+	} {
+		if got := hangs(c.look); got != c.want {
+			t.Errorf("%s: it hangs: %t, want %t", name, got, c.want)
+		}
+	}
+}
+
 // TestARemovalCountsOnceItIsCommitted: a leader that is cut off, or that dies, may have
 // begun to remove a member, and nobody else knows of it.
 func TestARemovalCountsOnceItIsCommitted(t *testing.T) {

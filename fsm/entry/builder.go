@@ -10,8 +10,9 @@ import (
 // MaxRuns is how many runs of commits or of an act's keys (each a group on one
 // topic of one broker) may come together in an entry. However few queues a run
 // has, it costs the table some 5 µs of processor time where it is new or far, and
-// twice that beside others: so that no Apply comes near 50 ms. Only a request that
-// can't be cut has more, and is then alone.
+// twice that next to other work; the bound keeps an Apply well below 50 ms. Only a
+// request that can't be cut has more, and is then alone. An act on whatever its
+// scope holds counts as MaxRuns: one of its entries may cost as much as all of them.
 const MaxRuns = 2500
 
 // Builder collects requests into one entry. Each is encoded once, when it is

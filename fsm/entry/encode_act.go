@@ -23,10 +23,12 @@ func (b *Builder) act(r *Request) error {
 	case actReset:
 		return b.targets(a.Reset.Targets)
 	case actRemove:
-		return b.scope(&a.Remove.Scope)
+		return b.remove(&a.Remove.Scope)
 	case actClone:
+		b.runs += MaxRuns
 		return b.clone(a.Clone)
 	case actExpire:
+		b.runs += MaxRuns
 		return b.expire(a.Expire)
 	case actTake:
 		return b.take(a.Take)
@@ -45,6 +47,15 @@ func actKind(a *offset.Act) (kind byte, n int) {
 		}
 	}
 	return kind, n
+}
+
+func (b *Builder) remove(s *offset.Scope) error {
+	if s.HasQueue {
+		b.runs++
+	} else {
+		b.runs += MaxRuns
+	}
+	return b.scope(s)
 }
 
 func (b *Builder) scope(s *offset.Scope) error {

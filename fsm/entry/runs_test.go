@@ -41,6 +41,30 @@ func TestRunsOfAnEntryAreBounded(t *testing.T) {
 	add(named(offset.MaxCommits, "a"), false)
 	add(named(1, "b"), true)
 	b.Reset()
+	for _, act := range []offset.Act{
+		{Remove: &offset.Remove{Scope: offset.Scope{Group: "g"}}},
+		{Remove: &offset.Remove{Scope: offset.Scope{Topic: "t", HasBroker: true, Broker: "b"}}},
+		{Clone: &offset.Clone{From: "g", To: "h"}},
+		{Expire: &offset.Expire{Groups: []offset.Idle{{Group: "g"}}}},
+	} {
+		wide := &Request{Act: &act}
+		b.Reset()
+		add(set, false)
+		add(wide, true) // it costs what its scope holds, which nobody knows here
+		b.Reset()
+		add(wide, false)
+		add(wide, true)
+		add(set, true)
+		add(named(1, "a"), true)
+		add(&Request{Checkpoint: true}, false)
+	}
+	one := &Request{Act: &offset.Act{Remove: &offset.Remove{Scope: offset.Scope{Group: "g", Topic: "t", HasBroker: true, HasQueue: true}}}}
+	b.Reset()
+	add(one, false)
+	add(named(MaxRuns-2, "a"), false)
+	add(one, false)
+	add(one, true)
+	b.Reset()
 	add(set, false)
 	add(named(MaxRuns, "a"), true)
 	add(named(MaxRuns-1, "a"), false)
