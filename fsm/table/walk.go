@@ -16,18 +16,16 @@ func (r *Root) List(l *offset.List) offset.Page {
 }
 
 // ListUntil is List, given up once end is true, and then false: what the page has
-// is not all that it should. end is asked once in some thousand groups.
+// is not all that it should. end is asked once in some thousand steps.
 func (r *Root) ListUntil(l *offset.List, end func() bool) (page offset.Page, whole bool) {
-	page, whole = offset.Page{Meta: offset.Meta{Cluster: r.cluster, Index: r.index, LastAct: r.lastAct}}, true
+	page = offset.Page{Meta: offset.Meta{Cluster: r.cluster, Index: r.index, LastAct: r.lastAct}}
 	limit := l.Limit
 	if limit <= 0 || limit > offset.MaxPage {
 		limit = offset.MaxPage
 	}
 	switch l.What {
-	case offset.ListGroups:
-		page.Names, page.More = r.groupNames(l, limit)
-	case offset.ListTopics:
-		page.Names, page.More = r.topicNames(l, limit)
+	case offset.ListGroups, offset.ListTopics:
+		page.Names, page.More, whole = r.names(l, limit, end)
 	default:
 		whole = r.walk(l, end, func(ks offset.KeyedState) bool {
 			if page.More = len(page.Keys) == limit; page.More {
@@ -48,7 +46,7 @@ func (r *Root) Walk(l *offset.List, yield func(offset.KeyedState) bool) {
 
 // walk is Walk, given up once end is true, and then false.
 func (r *Root) walk(l *offset.List, end func() bool, yield func(offset.KeyedState) bool) bool {
-	w := walk{r: r, l: l, yield: yield, end: end, sieve: sieve{newer: l.NewerThan, pending: l.Pending}}
+	w := walk{r: r, l: l, yield: yield, looks: looks{end: end}, sieve: sieve{newer: l.NewerThan, pending: l.Pending}}
 	if r.live.base.Index > w.newer {
 		w.newer = 0 // everything is newer: it was brought in since
 	}
@@ -65,8 +63,24 @@ func (r *Root) walk(l *offset.List, end func() bool, yield func(offset.KeyedStat
 	return !w.ended
 }
 
-// lookGroups is how many groups a walk looks at between two looks whether it is to end.
-const lookGroups = 1024
+// lookEvery is how many steps a listing takes between two looks whether it is to end.
+const lookEvery = 1024
+
+// looks counts the steps of a listing.
+type looks struct {
+	end   func() bool
+	steps int
+	ended bool // end was true
+}
+
+// on takes a step, to another group, broker or node, and reports whether the listing
+// continues.
+func (l *looks) on() bool {
+	if l.steps++; l.steps%lookEvery == 0 && !l.ended {
+		l.ended = l.end()
+	}
+	return !l.ended
+}
 
 // walk is one Walk.
 type walk struct {
@@ -77,19 +91,13 @@ type walk struct {
 	// a claim newer than asked for is not in it: groups and brokers that have
 	// such a claim are looked at whole.
 	sieve
-	// stop: yield wants no more, or end was true, which ended tells.
-	stop, ended bool
-	end         func() bool
-	groups      int // looked at
+	// stop: yield wants no more.
+	stop bool
+	looks
 }
 
-// on reports whether a walk goes on to another group.
-func (w *walk) on() bool {
-	if w.groups++; w.groups%lookGroups == 0 && !w.stop && w.end() {
-		w.stop, w.ended = true, true
-	}
-	return !w.stop
-}
+// on is looks.on, and false once yield wants no more.
+func (w *walk) on() bool { return !w.stop && w.looks.on() }
 
 // sift goes through the groups that have keys on the brokers, those that cannot
 // hold what is looked for left out.
@@ -196,9 +204,9 @@ func (w *walk) group(name string) {
 	}
 	m := w.r.live.merge(name, func(p *part) (sieve, bool) {
 		s, pass := w.sieveOfPart(p)
-		return s, pass && (!w.l.HasBroker || p.id.broker == w.l.Broker)
+		return s, w.on() && pass && (!w.l.HasBroker || p.id.broker == w.l.Broker)
 	}, w.l.Topic, after)
-	for !w.stop {
+	for w.on() {
 		p, n := m.next()
 		if n == nil || w.l.Topic != "" && n.id.topic != w.l.Topic {
 			return

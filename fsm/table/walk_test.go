@@ -25,6 +25,19 @@ func ofOneTopic(tb testing.TB, n int) *Table {
 	return t
 }
 
+// onManyBrokers has one group on one topic of n brokers.
+func onManyBrokers(n int) *Table {
+	t := New(testCluster)
+	c := offset.Commits{Cluster: testCluster}
+	for i := range n {
+		c.Topics = append(c.Topics, offset.TopicCommits{Group: "g", Topic: "t", Broker: fmt.Sprintf("b%04d", i), Queues: []offset.QueueCommit{{Offset: 1}}})
+	}
+	t.Begin(1, 1)
+	t.Commit(&c, nil)
+	t.Publish()
+	return t
+}
+
 // TestAListingOfATopicIsGivenUp, although it has not come to a row yet.
 func TestAListingOfATopicIsGivenUp(t *testing.T) {
 	root := ofOneTopic(t, 5000).Root()
@@ -45,6 +58,69 @@ func TestAListingOfATopicIsGivenUp(t *testing.T) {
 		}
 		if !whole || len(page.Keys) != want || page.More {
 			t.Errorf("%s: whole %v, %d rows, more %v; want %d", name, whole, len(page.Keys), page.More, want)
+		}
+	}
+}
+
+// TestAListingOfNamesIsGivenUp, as one of keys is.
+func TestAListingOfNamesIsGivenUp(t *testing.T) {
+	groups, brokers := ofOneTopic(t, 5000).Root(), onManyBrokers(5000).Root()
+	for name, c := range map[string]struct {
+		root *Root
+		list offset.List
+		want int // names
+	}{
+		"all groups":                {groups, offset.List{What: offset.ListGroups}, 5000},
+		"groups of a topic":         {groups, offset.List{What: offset.ListGroups, Topic: "t", HasBroker: true, Broker: "none"}, 0},
+		"groups on a broker":        {groups, offset.List{What: offset.ListGroups, HasBroker: true, Broker: "b"}, 5000},
+		"topics on a broker":        {groups, offset.List{What: offset.ListTopics, HasBroker: true, Broker: "none"}, 0},
+		"topics of a group":         {brokers, offset.List{What: offset.ListTopics, Group: "g"}, 1},
+		"pending keys of one group": {brokers, offset.List{What: offset.ListKeys, Group: "g", Pending: true}, 0},
+	} {
+		asked := 0
+		if _, whole := c.root.ListUntil(&c.list, func() bool { asked++; return asked == 2 }); whole || asked != 2 {
+			t.Errorf("%s: whole %v, asked %d times, want it given up the second time", name, whole, asked)
+		}
+		if page, whole := c.root.ListUntil(&c.list, func() bool { return false }); !whole || len(page.Names) != c.want || page.More {
+			t.Errorf("%s: whole %v, %d names, more %v; want %d", name, whole, len(page.Names), page.More, c.want)
+		}
+	}
+}
+
+// TestOneNameIsFoundAtOnce, without a step over those below it.
+func TestOneNameIsFoundAtOnce(t *testing.T) {
+	groups, topics := ofOneTopic(t, 5000).Root(), New(testCluster)
+	c := offset.Commits{Cluster: testCluster}
+	for i := range 5000 {
+		c.Topics = append(c.Topics, offset.TopicCommits{Group: "g", Topic: fmt.Sprintf("t%04d", i), Broker: "b", Queues: []offset.QueueCommit{{Offset: 1}}})
+	}
+	topics.Begin(1, 1)
+	topics.Commit(&c, nil)
+	topics.Publish()
+	never := func() bool { t.Error("the listing took a thousand steps"); return true }
+	for name, c := range map[string]struct {
+		root *Root
+		list offset.List
+	}{
+		"a group":               {groups, offset.List{What: offset.ListGroups, Group: "g0004999"}},
+		"a group of a prefix":   {groups, offset.List{What: offset.ListGroups, Group: "g0004999", Prefix: "g"}},
+		"a group of a topic":    {groups, offset.List{What: offset.ListGroups, Group: "g0004999", Topic: "t"}},
+		"a group on a broker":   {groups, offset.List{What: offset.ListGroups, Group: "g0004999", HasBroker: true, Broker: "b"}},
+		"a topic":               {topics.Root(), offset.List{What: offset.ListTopics, Topic: "t4999"}},
+		"a topic of a group":    {topics.Root(), offset.List{What: offset.ListTopics, Group: "g", Topic: "t4999"}},
+		"a topic beyond others": {topics.Root(), offset.List{What: offset.ListTopics, Topic: "t4999", After: &offset.Key{MessageQueue: offset.MessageQueue{Topic: "t1000"}}}},
+	} {
+		if page, whole := c.root.ListUntil(&c.list, never); !whole || len(page.Names) != 1 || page.More {
+			t.Errorf("%s: whole %v, names %q, more %v; want the one name", name, whole, page.Names, page.More)
+		}
+	}
+	for name, l := range map[string]offset.List{
+		"not of the prefix": {What: offset.ListGroups, Group: "g0004999", Prefix: "h"},
+		"already shown":     {What: offset.ListGroups, Group: "g0004999", After: &offset.Key{Group: "g0004999"}},
+		"none":              {What: offset.ListGroups, Group: "g00049990"},
+	} {
+		if page, whole := groups.ListUntil(&l, never); !whole || len(page.Names) > 0 || page.More {
+			t.Errorf("%s: whole %v, names %q, more %v; want none", name, whole, page.Names, page.More)
 		}
 	}
 }
