@@ -1,6 +1,7 @@
 package table
 
 import (
+	"iter"
 	"math"
 	"strings"
 
@@ -33,9 +34,7 @@ func (v *view) merge(group string, pick func(*part) (sieve, bool), topic string,
 			m.lists = append(m.lists, nodes{p, c})
 		}
 	}
-	for i := len(m.lists)/2 - 1; i >= 0; i-- {
-		m.sink(i)
-	}
+	heapify(m.lists, (*nodes).before)
 	return m
 }
 
@@ -82,52 +81,57 @@ func (m *merge) next() (p *part, n *node) {
 		m.lists[0] = m.lists[last]
 		m.lists = m.lists[:last]
 	}
-	m.sink(0)
+	sink(m.lists, 0, (*nodes).before)
 	return p, n
 }
 
-// sink moves list i down the heap to where it belongs.
-func (m *merge) sink(i int) {
+// before tells whether l stands before o in key order.
+func (l *nodes) before(o *nodes) bool {
+	x, _ := l.c.item()
+	y, _ := o.c.item()
+	if c := strings.Compare(x.id.topic, y.id.topic); c != 0 {
+		return c < 0
+	}
+	return l.p.id.broker < o.p.id.broker
+}
+
+// heapify makes a heap of the list: what stands before all others comes to its top.
+func heapify[T any](list []T, before func(a, b *T) bool) {
+	for i := len(list)/2 - 1; i >= 0; i-- {
+		sink(list, i, before)
+	}
+}
+
+// sink moves element i of a heap down to where it belongs.
+func sink[T any](list []T, i int, before func(a, b *T) bool) {
 	for {
 		least := i
-		for kid := 2*i + 1; kid <= 2*i+2 && kid < len(m.lists); kid++ {
-			if m.before(kid, least) {
+		for kid := 2*i + 1; kid <= 2*i+2 && kid < len(list); kid++ {
+			if before(&list[kid], &list[least]) {
 				least = kid
 			}
 		}
 		if least == i {
 			return
 		}
-		m.lists[i], m.lists[least] = m.lists[least], m.lists[i]
+		list[i], list[least] = list[least], list[i]
 		i = least
 	}
 }
 
-// before tells whether list i stands before list j in key order.
-func (m *merge) before(i, j int) bool {
-	a, b := &m.lists[i], &m.lists[j]
-	x, _ := a.c.item()
-	y, _ := b.c.item()
-	if c := strings.Compare(x.id.topic, y.id.topic); c != 0 {
-		return c < 0
-	}
-	return a.p.id.broker < b.p.id.broker
-}
-
-// brokers names the brokers that have keys, in order, at most as many as are wanted.
-func (v *view) brokers(most int) []string {
-	var out []string
-	k := place{&ident{}, 0}
-	for len(out) < most {
-		c := v.parts.seek(byBroker, k, sieve{})
-		p, ok := c.item()
-		if !ok {
-			break
+// brokers yields the brokers that have keys, in order.
+func (v *view) brokers() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		k := place{&ident{}, 0}
+		for {
+			c := v.parts.seek(byBroker, k, sieve{})
+			p, ok := c.item()
+			if !ok || !yield(p.id.broker) {
+				return
+			}
+			k = place{&ident{broker: after(p.id.broker)}, 0}
 		}
-		out = append(out, p.id.broker)
-		k = place{&ident{broker: after(p.id.broker)}, 0}
 	}
-	return out
 }
 
 // brokersOf names the brokers on which a group has keys, in order, of one topic or,

@@ -89,8 +89,17 @@ func (r *Root) Staged() uint64 { return r.staged.queues }
 
 // Brokers names the brokers that any group has offsets on, staged ones too, in no
 // order and perhaps twice, of either kind no more than most.
-func (r *Root) Brokers(most int) []string {
-	return append(r.live.brokers(most), r.staged.brokers(most)...)
+func (r *Root) Brokers(most int) (list []string) {
+	for _, v := range []*view{&r.live, &r.staged} {
+		n := 0
+		for b := range v.brokers() {
+			if n++; n > most {
+				break
+			}
+			list = append(list, b)
+		}
+	}
+	return list
 }
 
 // BrokersOf names the brokers that a group has offsets on, of one topic or, if that

@@ -1,15 +1,17 @@
 package table
 
 import (
-	"math"
+	"iter"
+	"slices"
 
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
 // List returns one page. Of its Meta, only Cluster, Index and LastAct are set.
 // Its cost follows from the rows of the page and the brokers that a group has
-// keys on, never from how many other groups there are; but of a topic, groups are
-// looked at one by one for what is newer, or pending.
+// keys on, never from how many other groups there are. There are two exceptions: of
+// a topic, groups are looked at one by one for what is newer, pending, or on one
+// broker; and what is newer or pending in all groups is searched for on each broker.
 func (r *Root) List(l *offset.List) offset.Page {
 	page, _ := r.ListUntil(l, func() bool { return false })
 	return page
@@ -56,9 +58,11 @@ func (r *Root) walk(l *offset.List, end func() bool, yield func(offset.KeyedStat
 	case l.Topic != "":
 		w.topic()
 	case l.HasBroker:
-		w.sift([]string{l.Broker})
+		w.sift(slices.Values([]string{l.Broker}))
+	case w.newer > 0 || w.pending:
+		w.sift(r.live.brokers())
 	default:
-		w.sift(r.live.brokers(math.MaxInt))
+		w.all()
 	}
 	return !w.ended
 }
@@ -99,52 +103,108 @@ type walk struct {
 // on is looks.on, and false once yield wants no more.
 func (w *walk) on() bool { return !w.stop && w.looks.on() }
 
+// all goes through all groups.
+func (w *walk) all() {
+	k := ident{}
+	if w.l.After != nil {
+		k.group = w.l.After.Group
+	}
+	last := (*ident)(nil)
+	for c := w.r.live.groups.seek(byGroup, place{&k, 0}, sieve{}); w.on(); c.next() {
+		id, ok := c.item()
+		switch {
+		case !ok:
+			return
+		case last != nil && id.group == last.group: // on another broker
+			continue
+		}
+		last = id
+		w.group(id.group)
+	}
+}
+
+// onBroker goes through the groups of a broker that pass a sieve.
+type onBroker struct {
+	broker string
+	c      cursor[*part]
+}
+
+// group returns the group that it stands at; false at the end.
+func (b *onBroker) group() (string, bool) {
+	p, ok := b.c.item()
+	if !ok || p.id.broker != b.broker {
+		return "", false
+	}
+	return p.id.group, true
+}
+
+// before tells whether b stands at an earlier group. Neither is at its end.
+func (b *onBroker) before(o *onBroker) bool {
+	x, _ := b.c.item()
+	y, _ := o.c.item()
+	return x.id.group < y.id.group
+}
+
 // sift goes through the groups that have keys on the brokers, those that cannot
 // hold what is looked for left out.
-func (w *walk) sift(brokers []string) {
+func (w *walk) sift(brokers iter.Seq[string]) {
 	from := ""
 	if w.l.After != nil {
 		from = w.l.After.Group
 	}
-	list := make([]cursor[*part], len(brokers))
-	for i, b := range brokers {
-		list[i] = w.r.live.parts.seek(byBroker, place{&ident{group: from, broker: b}, 0}, w.sieveOf("", b, Stamp{}))
-	}
-	var claimed []string
-	if w.newer > 0 {
-		claimed = w.r.claims.newerGroups(w.newer)
-		for len(claimed) > 0 && claimed[0] < from {
-			claimed = claimed[1:]
+	var list []onBroker // a heap
+	for b := range brokers {
+		if !w.on() {
+			return
+		}
+		o := onBroker{b, w.r.live.parts.seek(byBroker, place{&ident{group: from, broker: b}, 0}, w.sieveOf("", b, Stamp{}))}
+		if _, ok := o.group(); ok {
+			list = append(list, o)
 		}
 	}
+	heapify(list, (*onBroker).before)
+	claimed := w.claimed(from)
 	for w.on() {
-		g, ok := least(list, brokers, claimed)
+		g, ok := "", false
+		if len(list) > 0 {
+			g, ok = list[0].group()
+		}
+		if len(claimed) > 0 && (!ok || claimed[0] <= g) {
+			g, ok, claimed = claimed[0], true, claimed[1:]
+		}
 		if !ok {
 			return
 		}
 		w.group(g)
-		for i := range list {
-			if p, ok := list[i].item(); ok && p.id.group == g && p.id.broker == brokers[i] {
-				list[i].next()
-			}
-		}
-		if len(claimed) > 0 && claimed[0] == g {
-			claimed = claimed[1:]
-		}
+		list = beyond(list, g)
 	}
 }
 
-// least returns the first group that any of the lists stands at.
-func least(list []cursor[*part], brokers, claimed []string) (g string, ok bool) {
-	if len(claimed) > 0 {
-		g, ok = claimed[0], true
+// claimed names the groups from one on that have a claim newer than asked for.
+func (w *walk) claimed(from string) []string {
+	if w.newer == 0 {
+		return nil
 	}
-	for i := range list {
-		if p, has := list[i].item(); has && p.id.broker == brokers[i] && (!ok || p.id.group < g) {
-			g, ok = p.id.group, true
+	list := w.r.claims.newerGroups(w.newer)
+	i, _ := slices.BinarySearch(list, from)
+	return list[i:]
+}
+
+// beyond moves a heap beyond the group g, before which none of it stands.
+func beyond(list []onBroker, g string) []onBroker {
+	for len(list) > 0 {
+		if at, _ := list[0].group(); at != g {
+			break
 		}
+		list[0].c.next()
+		if _, ok := list[0].group(); !ok {
+			last := len(list) - 1
+			list[0] = list[last]
+			list = list[:last]
+		}
+		sink(list, 0, (*onBroker).before)
 	}
-	return g, ok
+	return list
 }
 
 // sieveOf is what may be left out of a group on a broker: nothing for its

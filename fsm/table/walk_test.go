@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/tidemark-mq/tidemark/offset"
@@ -36,6 +37,57 @@ func onManyBrokers(n int) *Table {
 	t.Commit(&c, nil)
 	t.Publish()
 	return t
+}
+
+// scattered has n groups, each on a broker of its own.
+func scattered(n int) *Table {
+	t := New(testCluster)
+	c := offset.Commits{Cluster: testCluster}
+	for i := range n {
+		c.Topics = append(c.Topics, offset.TopicCommits{Group: fmt.Sprintf("g%04d", n-i), Topic: "t", Broker: fmt.Sprintf("b%04d", i), Queues: []offset.QueueCommit{{Offset: 1}}})
+	}
+	t.Begin(1, 1)
+	t.Commit(&c, nil)
+	t.Publish()
+	return t
+}
+
+// TestAPageOfAllKeysLooksAtItsGroupsOnly, however many brokers there are.
+func TestAPageOfAllKeysLooksAtItsGroupsOnly(t *testing.T) {
+	const groups = 2000
+	root := scattered(groups).Root()
+	l := &offset.List{What: offset.ListKeys, After: &offset.Key{Group: "g1000", MessageQueue: offset.MessageQueue{Topic: "t", Broker: "b1000"}}, Limit: 10}
+	page := offset.Page{}
+	allocations := testing.AllocsPerRun(3, func() { page = root.List(l) })
+	if len(page.Keys) != 10 || page.Keys[0].Key.Group != "g1001" || page.Keys[9].Key.Group != "g1010" || !page.More {
+		t.Errorf("more %v, rows %+v", page.More, page.Keys)
+	}
+	if allocations > groups/10 { // a broker that is looked at takes some
+		t.Errorf("%.0f allocations for ten rows", allocations)
+	}
+}
+
+// TestPendingOnManyBrokers: rows come in key order, whatever brokers they are on.
+func TestPendingOnManyBrokers(t *testing.T) {
+	table := scattered(500)
+	reset, want := &offset.Reset{}, []string(nil)
+	for i := 7; i < 500; i += 7 { // the group gN is on the broker b(500-N)
+		k := qkey(fmt.Sprintf("g%04d", i), "t", 0)
+		k.Broker = fmt.Sprintf("b%04d", 500-i)
+		reset.Targets, want = append(reset.Targets, offset.Target{Key: k}), append(want, k.Group)
+	}
+	table.Begin(2, 1)
+	table.Act(&offset.Act{ID: offset.ActID{1}, Cluster: testCluster, Base: 1, Reset: reset}, 0, nil)
+	table.Publish()
+	for _, l := range []offset.List{{What: offset.ListKeys, Limit: 4, Pending: true}, {What: offset.ListKeys, Limit: 4, NewerThan: 1}} {
+		var got []string
+		for _, ks := range pages(t, table.Root(), l).Keys {
+			got = append(got, ks.Key.Group)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v: groups %q, want %q", l, got, want)
+		}
+	}
 }
 
 // TestAListingOfATopicIsGivenUp, although it has not come to a row yet.
@@ -75,6 +127,7 @@ func TestAListingOfNamesIsGivenUp(t *testing.T) {
 		"groups on a broker":        {groups, offset.List{What: offset.ListGroups, HasBroker: true, Broker: "b"}, 5000},
 		"topics on a broker":        {groups, offset.List{What: offset.ListTopics, HasBroker: true, Broker: "none"}, 0},
 		"topics of a group":         {brokers, offset.List{What: offset.ListTopics, Group: "g"}, 1},
+		"pending keys of all":       {scattered(5000).Root(), offset.List{What: offset.ListKeys, Pending: true}, 0},
 		"pending keys of one group": {brokers, offset.List{What: offset.ListKeys, Group: "g", Pending: true}, 0},
 	} {
 		asked := 0
