@@ -31,18 +31,20 @@ type quota struct {
 	// under is what the request that is looked at counts for under each prefix.
 	under []uint64
 
-	// queues and groups are what the table held when they were counted, swapped is
-	// how many queues it would have held with the replace under way swapped in, and
-	// added is what was admitted since. No root is kept: that would hold the memory
-	// of all that has changed since.
-	counted                 bool
-	queues, groups, swapped uint64
-	added                   uint64
-	prefixes                []prefixCount
-	brokers                 brokerQuota
+	// held is what the table held when it was counted, swapped what it would have
+	// held with the replace under way swapped in, and added is what was admitted
+	// since. No root is kept: that would hold the memory of all that has changed since.
+	counted       bool
+	held, swapped held
+	added         uint64
+	prefixes      []prefixCount
+	brokers       brokerQuota
 	// placed is how many brokers the request that is looked at adds to groups.
 	placed map[string]int
 }
+
+// held counts what a table holds.
+type held struct{ queues, groups uint64 }
 
 // prefixCount is the count of queues under one prefix, and what was admitted since.
 type prefixCount struct {
@@ -51,7 +53,11 @@ type prefixCount struct {
 	counted bool
 	index   uint64 // of the root that queues were counted in
 	queues  uint64
-	added   uint64
+	// staged is how many more the replace of had staged then.
+	of     offset.ActID
+	staged uint64
+	// added is what was admitted since, staging what chunks of an import are of it.
+	added, staging uint64
 	// rest is until when they are not counted again.
 	rest time.Time
 }
@@ -105,6 +111,9 @@ func (q *quota) admit(r *entry.Request) error {
 	for i, n := range q.under {
 		p := &q.prefixes[i]
 		p.added += n
+		if chunk(r) {
+			p.staging += n
+		}
 		p.newest.remember(n, late)
 	}
 	return nil
@@ -157,22 +166,22 @@ func (q *quota) total(r *entry.Request) (adds uint64, err error) {
 	}
 	flying := q.newest.flying(q.late())
 	root := q.machine.Root()
-	q.counted, q.queues, q.groups, q.swapped, q.added = true, root.Queues(), root.Groups(), afterSwap(root), flying
+	q.counted, q.held, q.swapped, q.added = true, held{root.Queues(), root.Groups()}, afterSwap(root), flying
 	if q.fits(n) {
 		return n, nil
 	}
 	if stages(r, root) {
-		return n, q.staged(n)
+		return n, q.staged(n, stagedGroups(r.Act.Import, root))
 	}
-	queues, groups := additions(r, root, "", q.limits.Queues-min(q.limits.Queues, q.queues))
+	queues, groups := additions(r, root, "", q.limits.Queues-min(q.limits.Queues, q.held.queues))
 	switch {
 	case queues == 0:
 		return 0, nil
-	case q.queues+queues > q.limits.Queues:
-		return 0, offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d queues and has %d; remove groups that are no longer used, or raise the limit", q.limits.Queues, q.queues)
-	case groups > 0 && q.groups+groups > q.limits.Groups:
-		return 0, offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d groups and has %d; remove groups that are no longer used, or raise the limit", q.limits.Groups, q.groups)
-	case q.queues+flying+queues > q.limits.Queues, groups > 0 && q.groups+flying+groups > q.limits.Groups:
+	case q.held.queues+queues > q.limits.Queues:
+		return 0, offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d queues and has %d; remove groups that are no longer used, or raise the limit", q.limits.Queues, q.held.queues)
+	case groups > 0 && q.held.groups+groups > q.limits.Groups:
+		return 0, offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d groups and has %d; remove groups that are no longer used, or raise the limit", q.limits.Groups, q.held.groups)
+	case q.held.queues+flying+queues > q.limits.Queues, groups > 0 && q.held.groups+flying+groups > q.limits.Groups:
 		return 0, errLimitNear
 	}
 	return queues, nil
@@ -181,12 +190,15 @@ func (q *quota) total(r *entry.Request) (adds uint64, err error) {
 // errLimitNear is for who adds keys while what is in flight may take the room left.
 var errLimitNear = offset.Errorf(offset.ErrBusy, "the cluster is close to a limit on its queues or groups, which what is under way may reach; try again")
 
-// staged returns nil if a chunk of n keys of the replace under way is within the limit.
-func (q *quota) staged(n uint64) error {
+// staged returns nil if a chunk of n keys, some of them of further groups, of the
+// replace under way is within the limits.
+func (q *quota) staged(n, groups uint64) error {
 	switch {
-	case q.swapped+n > q.limits.Queues:
-		return offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d queues, and would have %d with what the import has staged; abort it, and import less or raise the limit", q.limits.Queues, q.swapped)
-	case q.swapped+q.added+n > q.limits.Queues:
+	case q.swapped.queues+n > q.limits.Queues:
+		return offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d queues, and would have %d with what the import has staged; abort it, and import less or raise the limit", q.limits.Queues, q.swapped.queues)
+	case groups > 0 && q.swapped.groups+groups > q.limits.Groups:
+		return offset.Errorf(offset.ErrLimit, "the cluster keeps at most %d groups, and would have %d with what the import has staged; abort it, and import less or raise the limit", q.limits.Groups, q.swapped.groups)
+	case q.swapped.queues+q.added+n > q.limits.Queues, groups > 0 && q.swapped.groups+q.added+groups > q.limits.Groups:
 		return errLimitNear
 	}
 	return nil
@@ -195,32 +207,58 @@ func (q *quota) staged(n uint64) error {
 // fits reports whether n more keys, each in a group of its own, stay below the
 // margins.
 func (q *quota) fits(n uint64) bool {
-	return q.counted && max(q.queues, q.swapped)+q.added+n <= below(q.limits.Queues) && q.groups+q.added+n <= below(q.limits.Groups)
+	return q.counted && max(q.held.queues, q.swapped.queues)+q.added+n <= below(q.limits.Queues) &&
+		max(q.held.groups, q.swapped.groups)+q.added+n <= below(q.limits.Groups)
 }
 
 // below is the limit without its margin: within it keys that are there already must
 // not take the room of those that are new. What is in flight rarely names more.
 func below(limit uint64) uint64 { return limit - min(limit, max(1<<10, min(limit/8, 1<<16))) }
 
+// chunk reports whether the request brings a chunk of an import.
+func chunk(r *entry.Request) bool {
+	return r.Act != nil && r.Act.Import != nil && r.Act.Import.Step == offset.ImportChunk
+}
+
 // stages reports whether the request is a chunk of the replace under way, which
 // the table does not count before it is swapped in.
 func stages(r *entry.Request, root *table.Root) bool {
 	imp := root.Import()
-	return r.Act != nil && r.Act.Import != nil && r.Act.Import.Step == offset.ImportChunk &&
-		imp != nil && imp.ID == r.Act.ID && imp.Mode == offset.ImportReplace
+	return chunk(r) && imp != nil && imp.ID == r.Act.ID && imp.Mode == offset.ImportReplace
 }
 
-// afterSwap counts the queues that there would be with the replace under way
-// swapped in: what it takes the place of is gone then.
-func afterSwap(root *table.Root) uint64 {
+// afterSwap counts what there would be with the replace under way swapped in: what it
+// takes the place of is gone then.
+func afterSwap(root *table.Root) held {
+	now := held{root.Queues(), root.Groups()}
 	imp := root.Import()
-	switch {
-	case imp == nil || imp.Mode != offset.ImportReplace:
-		return root.Queues()
-	case imp.Group == "":
-		return root.Staged()
+	if imp == nil || imp.Mode != offset.ImportReplace {
+		return now
 	}
-	return root.Queues() - root.QueuesOf(imp.Group) + root.Staged()
+	after := held{root.Staged(), root.StagedGroups()}
+	if imp.Group == "" {
+		return after
+	}
+	if had := root.QueuesOf(imp.Group); had > 0 {
+		now.queues -= had
+		now.groups--
+	}
+	return held{now.queues + after.queues, now.groups + after.groups}
+}
+
+// stagedGroups counts the groups of a chunk of which nothing is staged yet.
+func stagedGroups(i *offset.Import, root *table.Root) (n uint64) {
+	only, seen := root.Import().Group, map[string]bool{}
+	for j := range i.Targets {
+		g := i.Targets[j].Key.Group
+		if seen[g] || only != "" && g != only { // the replace of a group leaves others out
+			continue
+		}
+		if seen[g] = true; root.StagedOnCount(g) == 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // prefix returns how many keys a request counts for under a prefix. While that is not
@@ -234,8 +272,11 @@ func (q *quota) prefix(p *prefixCount, r *entry.Request) (adds uint64, err error
 	flying := p.newest.flying(q.late())
 	root := q.machine.Root()
 	p.recount(root, flying)
-	if p.fits(n) {
+	switch {
+	case p.fits(n):
 		return n, nil
+	case stages(r, root):
+		return p.stage(n, root)
 	}
 	fresh, _ := additions(r, root, p.Prefix, p.Queues-min(p.Queues, p.queues))
 	switch {
@@ -243,26 +284,65 @@ func (q *quota) prefix(p *prefixCount, r *entry.Request) (adds uint64, err error
 		return 0, nil
 	case p.queues+fresh > p.Queues:
 		return 0, offset.Errorf(offset.ErrLimit, "groups beginning with %q keep at most %d queues and have %d; remove groups that are no longer used, or raise the limit", p.Prefix, p.Queues, p.queues)
-	case p.queues+p.added+fresh > p.Queues:
+	case p.queues+p.swappedIn(root)+p.added+fresh > p.Queues:
 		return 0, errLimitNear
 	}
 	return fresh, nil
 }
 
-// fits reports whether n more keys stay below the margin.
-func (p *prefixCount) fits(n uint64) bool { return p.counted && p.queues+p.added+n <= below(p.Queues) }
+// swappedIn is what the replace had staged that was under way at the count and has
+// ended: some of it may have come to the table.
+func (p *prefixCount) swappedIn(root *table.Root) uint64 {
+	if imp := root.Import(); imp != nil && imp.ID == p.of {
+		return 0
+	}
+	return p.staged
+}
+
+// stage returns how many keys a chunk of n of the replace under way counts for, if it
+// is within the limit.
+func (p *prefixCount) stage(n uint64, root *table.Root) (adds uint64, err error) {
+	imp := root.Import()
+	kept, since := uint64(0), uint64(0) // what it leaves in place, as counted, and what was added to that
+	switch {
+	case imp.Group == "":
+	case !strings.HasPrefix(imp.Group, p.Prefix): // none of the keys is staged
+		return 0, nil
+	default:
+		kept, since = p.queues-min(p.queues, root.QueuesOf(imp.Group)), p.added-p.staging
+	}
+	if imp.ID == p.of {
+		kept += p.staged
+	}
+	switch {
+	case kept+n > p.Queues:
+		return 0, offset.Errorf(offset.ErrLimit, "groups beginning with %q keep at most %d queues, and would have %d with what the import has staged; abort it, and import less or raise the limit", p.Prefix, p.Queues, kept)
+	case kept+since+p.staging+n > p.Queues:
+		return 0, errLimitNear
+	}
+	return n, nil
+}
+
+// fits reports whether n more keys stay below the margin, whatever is swapped in.
+func (p *prefixCount) fits(n uint64) bool {
+	return p.counted && p.queues+p.staged+p.added+n <= below(p.Queues)
+}
 
 // recount counts the queues of a root, unless it has just done so.
 func (p *prefixCount) recount(root *table.Root, flying uint64) {
 	began := time.Now()
 	switch {
 	case p.counted && p.index == root.Index():
-		p.added = flying
+		p.added, p.staging = flying, flying
 		return
 	case p.counted && began.Before(p.rest):
 		return
 	}
-	p.counted, p.index, p.queues, p.added = true, root.Index(), countUnder(root, p.Prefix), flying
+	p.counted, p.index, p.added, p.staging = true, root.Index(), flying, flying
+	p.queues, p.staged, p.of = root.QueuesUnder(p.Prefix), root.StagedUnder(p.Prefix), offset.ActID{}
+	if imp := root.Import(); imp != nil {
+		p.of = imp.ID
+	}
 	p.rest = began.Add(countRest * time.Since(began))
 }
 
@@ -347,18 +427,4 @@ func additions(r *entry.Request, root *table.Root, prefix string, room uint64) (
 		}
 	}
 	return keys, groups
-}
-
-func countUnder(root *table.Root, prefix string) (n uint64) {
-	page := offset.List{What: offset.ListGroups, Prefix: prefix}
-	for {
-		got := root.List(&page)
-		for _, g := range got.Names {
-			n += root.QueuesOf(g)
-		}
-		if !got.More || len(got.Names) == 0 {
-			return n
-		}
-		page.After = &offset.Key{Group: got.Names[len(got.Names)-1]}
-	}
 }

@@ -2,6 +2,7 @@ package table
 
 import (
 	"encoding/binary"
+	"strings"
 
 	"github.com/tidemark-mq/tidemark/offset"
 )
@@ -84,8 +85,28 @@ func (r *Root) QueuesOf(group string) (n uint64) {
 	return n
 }
 
+// QueuesUnder counts the offsets of the groups whose names begin with a prefix. It
+// costs what the brokers do that these are on.
+func (r *Root) QueuesUnder(prefix string) uint64 { return r.live.queuesUnder(prefix) }
+
+// StagedUnder is QueuesUnder for what the import under way has staged.
+func (r *Root) StagedUnder(prefix string) uint64 { return r.staged.queuesUnder(prefix) }
+
+func (v *view) queuesUnder(prefix string) (n uint64) {
+	for c := v.groups.seek(byGroup, place{&ident{group: prefix}, 0}, sieve{}); ; c.next() {
+		id, ok := c.item()
+		if !ok || !strings.HasPrefix(id.group, prefix) {
+			return n
+		}
+		n += uint64(v.part(id.group, id.broker).queues)
+	}
+}
+
 // Staged counts the offsets that the import under way has put beside the table.
 func (r *Root) Staged() uint64 { return r.staged.queues }
+
+// StagedGroups counts the groups of these.
+func (r *Root) StagedGroups() uint64 { return uint64(r.staged.count) }
 
 // Brokers names the brokers that any group has offsets on, staged ones too, in no
 // order and perhaps twice, of either kind no more than most.
