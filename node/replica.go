@@ -245,4 +245,5 @@ func (r *replica) stop() {
 	timer.Stop()
 	close(r.proposer.end)
 	r.group.Wait()
+	r.cutting.mu.Lock() // until the snapshot that was being taken has ended; there is no other
 }

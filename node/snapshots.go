@@ -75,20 +75,39 @@ func (r *replica) share() float64 {
 	return 0.5 + 0.4*float64(sort.SearchStrings(ids, r.id))/float64(max(len(ids), 1))
 }
 
-// snapshot takes one now, and cuts the log behind it to the budget of bytes.
+// snapshot takes one now, and cuts the log before it to the budget of bytes. One that
+// takes longer than ctx lasts continues, and none is begun meanwhile.
 func (r *replica) snapshot(ctx context.Context) (index, bytes uint64, err error) {
 	if !r.cutting.mu.TryLock() {
 		return 0, 0, offset.Errorf(offset.ErrBusy, "a snapshot is being taken already")
 	}
-	defer r.cutting.mu.Unlock()
+	type taken struct {
+		index, bytes uint64
+		err          error
+	}
+	done := make(chan taken, 1)
+	go func() { // stop waits for it
+		index, bytes, err := r.takeSnapshot()
+		r.cutting.mu.Unlock()
+		done <- taken{index, bytes, err}
+	}()
+	select {
+	case t := <-done:
+		return t.index, t.bytes, t.err
+	case <-ctx.Done():
+		return 0, 0, offset.Errorf(offset.ErrOutcomeUnknown, "the snapshot is still being written")
+	}
+}
+
+// takeSnapshot takes one, however long that lasts, unless raft ends first.
+func (r *replica) takeSnapshot() (index, bytes uint64, err error) {
 	if err := r.setTrailing(); err != nil {
 		return 0, 0, err
 	}
 	before, began := r.disk.Appended(), time.Now()
-	f := r.raft.Snapshot()
-	if err := await(ctx, f); err != nil && !errors.Is(err, raft.ErrNothingNewToSnapshot) {
+	if err := awaitUntil(r.proposer.end, r.raft.Snapshot()); err != nil && !errors.Is(err, raft.ErrNothingNewToSnapshot) {
 		if errors.Is(err, errStopped) {
-			return 0, 0, offset.Errorf(offset.ErrOutcomeUnknown, "the snapshot is still being written")
+			return 0, 0, offset.Errorf(offset.ErrOutcomeUnknown, "this member stopped while the snapshot was being written")
 		}
 		return 0, 0, offset.Errorf(offset.ErrBusy, "%v", err)
 	}
