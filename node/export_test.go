@@ -17,6 +17,12 @@ func RestartRaft(n *Node) { n.replica.Load().fail(errRestart{"the test says so"}
 // ReadIndex asks a member as others do whose reads it is to confirm.
 func ReadIndex(ctx context.Context, n *Node) (uint64, error) { return port{n}.ReadIndex(ctx) }
 
+// IsDown tells whether the present life of raft has been told to end.
+func IsDown(n *Node) func() bool {
+	r := n.replica.Load().raft
+	return func() bool { return r.State() == raft.Shutdown }
+}
+
 // QuickGuard shortens the ticks of the watch for members started from now on.
 func QuickGuard(t testing.TB) {
 	before := guardTick

@@ -230,11 +230,13 @@ func (r *replica) leave() {
 	}
 }
 
-// stop ends raft and all goroutines: first the connections, then raft, then
-// whoever waits for it. A disk that hangs does not hold it up for ever.
+// stop ends raft and all goroutines: first the snapshot that is being written, which
+// raft would wait for, and the connections, then raft, then whoever waits for it. A
+// disk that hangs does not hold it up for ever.
 func (r *replica) stop() {
 	r.cancel()
 	r.log.quiet.Store(true)
+	r.disk.Abandon()
 	down := r.raft.Shutdown()
 	r.trans.Close()
 	end := make(chan struct{})

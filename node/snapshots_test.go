@@ -3,10 +3,12 @@ package node_test
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"sync"
 	"testing"
 
 	"github.com/tidemark-mq/tidemark/internal/incluster"
+	"github.com/tidemark-mq/tidemark/node"
 	"github.com/tidemark-mq/tidemark/node/store"
 	"github.com/tidemark-mq/tidemark/offset"
 )
@@ -30,6 +32,35 @@ func (g *gate) fault(op store.Op) error {
 		<-g.opened
 	}
 	return nil
+}
+
+// TestAStopGivesUpTheSnapshot that is being written: raft would wait for all of it.
+func TestAStopGivesUpTheSnapshot(t *testing.T) {
+	g := newGate()
+	c := incluster.Start(t, 1, func(m *incluster.Member) { m.Config.Unsafe.Store.Fault = g.fault })
+	defer g.open()
+	m := c.Members[0]
+	m.MustCommit(incluster.Key("g", 1), 1)
+	snapshot := snapshotted(within(t, incluster.Patience), m)
+	<-g.reached
+	down := node.IsDown(m.Node())
+	stopped := make(chan error, 1)
+	go func() { stopped <- m.Stop() }()
+	c.Until("raft is told to end", down)
+	g.open()
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	if err := <-snapshot; err == nil {
+		t.Error("the snapshot is said to have been taken")
+	}
+	infos, err := store.ReadSnapshots(filepath.Join(m.Dir, "raft"))
+	if err != nil || len(infos) > 0 {
+		t.Errorf("there are %d snapshots after the stop, %v; want none", len(infos), err)
+	}
+	m.Start()
+	c.WaitReady(m)
+	m.MustRead(incluster.Key("g", 1), offset.ReadAt{}, 1)
 }
 
 // snapshotted asks a member for a snapshot, and gives the answer once it is there.

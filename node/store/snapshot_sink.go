@@ -12,7 +12,10 @@ import (
 // chunkBytes is how much of a snapshot is written at once.
 const chunkBytes = 256 << 10
 
-var errCancelled = errors.New("snapshot was cancelled")
+var (
+	errCancelled = errors.New("snapshot was cancelled")
+	errAbandoned = errors.New("snapshots are given up: the member ends")
+)
 
 // sink implements raft.SnapshotSink. After any error nothing of the snapshot is
 // left on the disk.
@@ -35,7 +38,7 @@ type sink struct {
 func newSink(s *snapshots, meta snapshotMeta, rate int) (*sink, error) {
 	k := &sink{
 		store: s, meta: meta,
-		pace: NewPacer(rate, s.closed), buf: make([]byte, 0, chunkBytes),
+		pace: NewPacer(rate, s.abandoned), buf: make([]byte, 0, chunkBytes),
 	}
 	err := s.guard.watched(OpSnapshot, func() (err error) {
 		k.id, err = s.makeDir(meta.Index, meta.Term)
@@ -98,9 +101,12 @@ func (k *sink) flushLocked() {
 	}
 }
 
-// doLocked does one step unless one has failed before. The guard watches it: a
-// disk that hangs here hangs for the log as well.
+// doLocked does one step unless one has failed before, or the member ends. The guard
+// watches it: a disk that hangs here hangs for the log as well.
 func (k *sink) doLocked(op Op, step func() error) {
+	if k.err == nil {
+		k.err = k.store.givenUp()
+	}
 	if k.err != nil {
 		return
 	}

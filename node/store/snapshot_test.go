@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -302,19 +301,41 @@ func TestPace(t *testing.T) {
 	if took := time.Since(start); took > 4*time.Second {
 		t.Errorf("an installed one was paced: %v", took)
 	}
-	// Closing does not wait for a paced writer.
-	sink, err := s.Snapshots().Create(1, 5, 1, members, 1, nil)
-	must(t, err)
-	var wg sync.WaitGroup
-	wg.Go(func() { _, _ = sink.Write(noise(40 * chunkBytes)); _ = sink.Cancel() })
-	start = time.Now()
-	close(s.closed)
-	wg.Wait()
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("waited %v for the pace", took)
+}
+
+// TestASnapshotIsGivenUp while it waits for its pace, and at each later step.
+func TestASnapshotIsGivenUp(t *testing.T) {
+	s := open(t, Config{Dir: storeDir(t), Pace: 1})
+	mustAppend(t, s, entries(1, 20, 1))
+	begin := func(index uint64) raft.SnapshotSink {
+		sink, err := s.Snapshots().Create(1, index, 1, members, 1, nil)
+		must(t, err)
+		return sink
 	}
-	s.closing.Do(func() {}) // closed above
-	must(t, errors.Join(s.abort(), unlock(s.lock)))
+	waiting, written := begin(5), begin(6)
+	_, err := written.Write(noise(1))
+	must(t, err)
+	done := make(chan error)
+	go func() {
+		_, err := waiting.Write(noise(2 * chunkBytes)) // three days at this pace
+		done <- err
+	}()
+	s.Abandon()
+	if err := <-done; !errors.Is(err, errAbandoned) {
+		t.Errorf("the one under way: %v", err)
+	}
+	must(t, waiting.Cancel())
+	if err := written.Close(); !errors.Is(err, errAbandoned) {
+		t.Errorf("the one that was written: %v", err)
+	}
+	if _, err := s.Snapshots().Create(1, 7, 1, members, 1, nil); !errors.Is(err, errAbandoned) {
+		t.Errorf("a further one: %v", err)
+	}
+	if left, err := os.ReadDir(snapshotsDir(s.cfg.Dir)); err != nil || len(left) > 0 {
+		t.Errorf("left in the folder: %v, %v", left, err)
+	}
+	s.Abandon()
+	must(t, s.Close())
 }
 
 func TestOpenOfAnIDThatIsNone(t *testing.T) {

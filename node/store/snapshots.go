@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,7 +25,8 @@ type snapshots struct {
 	guard  *guard
 	log    *log
 	stable *stable
-	closed <-chan struct{}
+	// abandoned is closed once no snapshot is to be written any more.
+	abandoned <-chan struct{}
 
 	mu sync.Mutex
 	// noted is the index of the newest snapshot put in place, as the log file
@@ -119,7 +121,7 @@ func (s *snapshots) Create(version raft.SnapshotVersion, index, term uint64, con
 	if version != 1 {
 		return nil, fmt.Errorf("creating snapshot: version %d is not known", version)
 	}
-	if err := s.guard.err(); err != nil {
+	if err := errors.Join(s.guard.err(), s.givenUp()); err != nil {
 		return nil, err
 	}
 	if err := s.checkFits(index, term); err != nil {
@@ -136,6 +138,16 @@ func (s *snapshots) Create(version raft.SnapshotVersion, index, term uint64, con
 	return newSink(s, snapshotMeta{
 		Index: index, Term: term, Configuration: configuration.Clone(), ConfigurationIndex: configurationIndex,
 	}, pace)
+}
+
+// givenUp is the error of whatever writes a snapshot once none is to be written.
+func (s *snapshots) givenUp() error {
+	select {
+	case <-s.abandoned:
+		return errAbandoned
+	default:
+		return nil
+	}
 }
 
 // makeDir makes a new snapshot's folder; two at once get two names.

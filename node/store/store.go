@@ -26,9 +26,11 @@ type Store struct {
 	log    *log
 	snaps  *snapshots
 
-	closing sync.Once
-	closed  chan struct{}
-	ended   error // of the first Close
+	abandoning sync.Once
+	abandoned  chan struct{}
+	closing    sync.Once
+	closed     chan struct{}
+	ended      error // of the first Close
 }
 
 // assemble joins the parts of a store over its open log file.
@@ -36,7 +38,7 @@ func assemble(cfg Config, db *raftboltdb.BoltStore, c *contents) (*Store, error)
 	if _, last := c.entries.bounds(); planted.Is(planted.TailDropped) {
 		c.entries.remove(last, last)
 	}
-	s := &Store{cfg: cfg, db: db, closed: make(chan struct{}), guard: newGuard(cfg)}
+	s := &Store{cfg: cfg, db: db, abandoned: make(chan struct{}), closed: make(chan struct{}), guard: newGuard(cfg)}
 	s.stable = &stable{
 		db: db, guard: s.guard, split: cfg.Unsafe.SplitVote, hold: cfg.HangAfter, closed: s.closed,
 	}
@@ -47,7 +49,7 @@ func assemble(cfg Config, db *raftboltdb.BoltStore, c *contents) (*Store, error)
 	s.log.buried.Store(c.entries.gap())
 	s.snaps = &snapshots{
 		dir: snapshotsDir(cfg.Dir), cfg: cfg, logger: cfg.Logger, guard: s.guard, log: s.log, stable: s.stable,
-		closed: s.closed, noted: c.snapshot, broken: make(map[string]error),
+		abandoned: s.abandoned, noted: c.snapshot, broken: make(map[string]error),
 	}
 	if cfg.LogStore == LogBoltDB {
 		return s, nil
@@ -115,6 +117,10 @@ func (s *Store) Appended() int64 {
 // bytes: raft's TrailingLogs for a budget in bytes. At least 1.
 func (s *Store) EntriesWithin(bytes int64) uint64 { return s.log.ledger.within(bytes) }
 
+// Abandon gives up the snapshot that is being written, and has further ones refused:
+// raft waits for the one under way when it is shut down. It is idempotent.
+func (s *Store) Abandon() { s.abandoning.Do(func() { close(s.abandoned) }) }
+
 // Close ends the use of the folder and frees it for others. Raft must have been
 // shut down. It is idempotent. After a hang, or a panic of the log file's
 // library, the file and the folder's lock are kept until the process ends, and
@@ -125,6 +131,7 @@ func (s *Store) Close() error {
 }
 
 func (s *Store) close() error {
+	s.Abandon()
 	close(s.closed)
 	s.guard.close()
 	if s.guard.stuck() {
