@@ -149,12 +149,15 @@ func (n *Node) wrote(took time.Duration, bytes int) {
 	}
 }
 
-// withPort runs do while the peer port and the audit log work. The port ends
-// first, so that nobody is answered by a member that has failed.
+// withPort runs do, which closes disk, while the peer port and the audit log work. The
+// port ends first, so that nobody is answered by a member that has failed.
 func (n *Node) withPort(ctx context.Context, lines *audit, disk *store.Store, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if err := n.openPort(disk); err != nil {
+		if disk != nil {
+			err = errors.Join(err, disk.Close())
+		}
 		return err
 	}
 	background, end := context.WithCancel(context.Background())
