@@ -108,7 +108,7 @@ func (n *Node) Set(ctx context.Context, p auth.Principal, s *offset.Set) (offset
 			verdict, meta, err := to.Set(ctx, p, s)
 			return judged{[]offset.Verdict{verdict}, meta}, err
 		})
-	if err != nil || len(got.verdicts) != 1 {
+	if err != nil {
 		return offset.Verdict{}, n.orMeta(got.meta), err
 	}
 	return got.verdicts[0], got.meta, nil

@@ -20,7 +20,7 @@ func Key(group string, queue int32) offset.Key {
 func (m *Member) Commit(ctx context.Context, k offset.Key, value int64, epoch uint64, cluster offset.ClusterID) (offset.Verdict, offset.Meta, error) {
 	topics, _ := offset.GroupCommits([]offset.Commit{{Key: k, Offset: value, Epoch: epoch}})
 	verdicts, meta, err := m.Node().Commit(ctx, Operator, &offset.Commits{Cluster: cluster, Topics: topics})
-	if err != nil || len(verdicts) != 1 {
+	if err != nil {
 		return offset.Verdict{}, meta, err
 	}
 	return verdicts[0], meta, nil
@@ -29,7 +29,7 @@ func (m *Member) Commit(ctx context.Context, k offset.Key, value int64, epoch ui
 // Fetch reads one key through a member.
 func (m *Member) Fetch(ctx context.Context, k offset.Key, at offset.ReadAt) (offset.KeyState, offset.Meta, error) {
 	states, meta, err := m.Node().Fetch(ctx, Operator, &offset.Fetch{At: at, Keys: []offset.Key{k}})
-	if err != nil || len(states) != 1 {
+	if err != nil {
 		return offset.KeyState{}, meta, err
 	}
 	return states[0], meta, nil
