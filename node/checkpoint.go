@@ -214,7 +214,9 @@ func (r *replica) digest(index uint64) peer.Checkpoint {
 }
 
 // Checkpoint has all members note and compare their digests now. Only the
-// leader can; the answer gives the index and the leader's own digest there.
+// leader can; the answer gives the index and the leader's own digest there. It is
+// for tests, asks no policy, and is not part of Service: members do so by
+// themselves (Config.Checkpoints).
 func (n *Node) Checkpoint(ctx context.Context) (uint64, offset.Digest, error) {
 	type noted struct {
 		index  uint64

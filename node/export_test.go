@@ -67,14 +67,6 @@ var IsLow = isLow
 // LastCommand finds the last commands of a log, as a leader's reads do.
 func LastCommand() func(raft.LogStore, uint64) (uint64, error) { return new(lastCommand).at }
 
-// Checkpoint has the leader propose a checkpoint, and waits until it is applied.
-func Checkpoint(t testing.TB, n *Node) {
-	t.Helper()
-	if _, err := n.replica.Load().proposer.propose(t.Context(), entry.Request{Checkpoint: true}); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // HoldProposing has nothing be proposed until resume is called.
 func HoldProposing(t testing.TB, n *Node) (resume func()) {
 	t.Helper()

@@ -75,7 +75,12 @@ func TestWhatIsHeldUpShowsInItsStage(t *testing.T) {
 		settle(c)
 	}
 	apply.Store(true)
-	shows(t, "apply", func() (offsets int) { node.Checkpoint(t, leader.Node()); return 0 }, costs)
+	shows(t, "apply", func() (offsets int) {
+		if _, _, err := leader.Node().Checkpoint(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return 0
+	}, costs)
 	apply.Store(false)
 	shows(t, "queue", func() (offsets int) {
 		resume := node.HoldProposing(t, leader.Node())
