@@ -147,6 +147,9 @@ func (q *quota) late() int {
 // room returns how many keys a request counts for, and sets under and placed, if it is within
 // the limits.
 func (q *quota) room(r *entry.Request) (adds uint64, err error) {
+	if err = q.claim(r); err != nil {
+		return 0, err
+	}
 	if adds, err = q.total(r); err != nil {
 		return 0, err
 	}
@@ -157,6 +160,24 @@ func (q *quota) room(r *entry.Request) (adds uint64, err error) {
 	}
 	q.placed, err = q.brokers.room(r, q.machine, q.late)
 	return adds, err
+}
+
+// maxGroupClaims is how many groups may be claimed. Claims are never forgotten, and a
+// right on one prefix suffices to claim a group: without a bound of their own, groups
+// could take the place of all brokers.
+const maxGroupClaims = offset.MaxClaims / 2
+
+// claim refuses the first claim of a group where too many have one. What is in flight
+// may pass the bound by a few.
+func (q *quota) claim(r *entry.Request) error {
+	if r.Act == nil || r.Act.Take == nil || r.Act.Take.ByBroker {
+		return nil
+	}
+	root := q.machine.Root()
+	if _, known := root.Claimed(false, r.Act.Take.Name); known || root.ClaimedGroups() < maxGroupClaims {
+		return nil
+	}
+	return offset.Errorf(offset.ErrLimit, "%d groups have been claimed, which is as many as may be: claims are never forgotten, and the other %d are left to brokers; claim a broker, or a group that has been claimed before", maxGroupClaims, offset.MaxClaims-maxGroupClaims)
 }
 
 func (q *quota) total(r *entry.Request) (adds uint64, err error) {

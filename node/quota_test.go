@@ -97,6 +97,23 @@ func TestQuotaOfAReplacedGroup(t *testing.T) {
 	}
 }
 
+// TestQuotaOfClaims: groups can't take the claims of brokers.
+func TestQuotaOfClaims(t *testing.T) {
+	l := newLimited(t, Limits{Queues: 100, Groups: 1000})
+	take := func(number int, byBroker bool) *entry.Request {
+		return l.act(offset.Act{ID: offset.ActID{byte(number), byte(number >> 8), 1}, Take: &offset.Take{ByBroker: byBroker, Name: fmt.Sprint("n", number), Holder: "h"}})
+	}
+	for i := range maxGroupClaims {
+		l.wants("a group", take(i, false), nil)
+	}
+	l.wants("one group more", take(maxGroupClaims, false), offset.ErrLimit)
+	l.wants("a broker", take(maxGroupClaims, true), nil)
+	l.wants("a group that is claimed", take(7, false), nil)
+	if got := l.machine.Root().ClaimedGroups(); got != maxGroupClaims {
+		t.Errorf("%d groups are claimed, want %d", got, maxGroupClaims)
+	}
+}
+
 // TestQuotaOfACutClone: its first entry is admitted for all of it.
 func TestQuotaOfACutClone(t *testing.T) {
 	l := newLimited(t, Limits{Queues: 100, Groups: 1000})

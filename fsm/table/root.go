@@ -150,6 +150,9 @@ func (r *Root) Import() *offset.ImportStatus { return r.imp }
 // in the order of their names.
 func (r *Root) Claims() []Claim { return r.claims.list() }
 
+// ClaimedGroups counts the groups that have a claim.
+func (r *Root) ClaimedGroups() int { return len(r.claims.groups) }
+
 // Claimed gives the newest claim of one scope.
 func (r *Root) Claimed(byBroker bool, name string) (Claim, bool) {
 	x, ok := r.claims.by(byBroker)[name]
