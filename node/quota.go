@@ -412,7 +412,8 @@ func namedUnder(r *entry.Request, prefix string, machine *machine) (n uint64) {
 
 // additions counts the keys under a prefix, and the groups, that a request
 // would add to root. A clone, which may look at many, is looked at until it is
-// known to bring more than there is room for.
+// known to bring more than there is room for, or has been looked at for long enough:
+// the rest counts as new.
 func additions(r *entry.Request, root *table.Root, prefix string, room uint64) (keys, groups uint64) {
 	seen := map[string]bool{}
 	look := func(k offset.Key) {
@@ -440,7 +441,7 @@ func additions(r *entry.Request, root *table.Root, prefix string, room uint64) (
 		for _, t := range targetsOf(r.Act) {
 			look(t.Key)
 		}
-		if c := r.Act.Clone; c != nil && r.Step == 0 && strings.HasPrefix(c.To, prefix) {
+		if c := r.Act.Clone; c != nil && r.Step == 0 && strings.HasPrefix(c.To, prefix) && !root.Remembers(r.Act.ID) {
 			keys += root.CloneAdds(c, room)
 			if root.QueuesOf(c.To) == 0 {
 				groups++

@@ -367,11 +367,15 @@ func TestQuotaOfANarrowClone(t *testing.T) {
 	l.wants("70 of 70", clone(2, offset.Clone{From: "g", To: "h"}), offset.ErrLimit)
 	l.wants("one topic", clone(3, offset.Clone{From: "g", To: "h", Topic: "small"}), nil)
 	l.wants("the same again", clone(4, offset.Clone{From: "g", To: "h", Topic: "small"}), nil)
-	l.wants("one broker of it, as many as a prefix has room for", clone(5, offset.Clone{From: "g", To: "h2", HasBroker: true, Broker: "b1"}), nil)
+	done := clone(5, offset.Clone{From: "g", To: "h2", HasBroker: true, Broker: "b1"})
+	l.wants("one broker of it, as many as a prefix has room for", done, nil)
 	l.wants("one more", clone(6, offset.Clone{From: "g", To: "i", HasBroker: true, Broker: "b1"}), offset.ErrLimit)
 	l.wants("onto itself", clone(7, offset.Clone{From: "g", To: "g"}), nil)
 	if got := l.machine.Root().Queues(); got != 100 {
 		t.Errorf("%d queues, want 100", got)
 	}
 	l.wants("under the prefix", clone(8, offset.Clone{From: "g", To: "h3", Topic: "small"}), offset.ErrLimit)
+	l.apply(l.act(offset.Act{ID: offset.ActID{9}, Remove: &offset.Remove{Scope: offset.Scope{Group: "h2"}}}))
+	l.apply(l.act(offset.Act{ID: offset.ActID{10}, Reset: &offset.Reset{Targets: numbered("z", 0, 10)}}))
+	l.wants("one that was done, sent again", done, nil)
 }

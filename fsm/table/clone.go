@@ -68,9 +68,17 @@ func (w *work) cloneNode(to string, n *node, after int32) int32 {
 	return k.QueueID
 }
 
+// cloneLooks is how many keys CloneAdds looks up at most: 2 ms where they are near.
+const cloneLooks = 100_000
+
 // CloneAdds counts the keys that a clone would create, or tells some number above
-// most once there are more. Near ones cost some 20 ns each.
-func (r *Root) CloneAdds(c *offset.Clone, most uint64) (n uint64) {
+// most once there are more. Near ones cost some 20 ns each. Keys beyond the first
+// 100,000 that the group may have count as if it did not have them.
+func (r *Root) CloneAdds(c *offset.Clone, most uint64) uint64 {
+	return r.cloneAdds(c, most, cloneLooks)
+}
+
+func (r *Root) cloneAdds(c *offset.Clone, most uint64, looks int) (n uint64) {
 	for _, b := range r.live.brokersOf(c.From, c.Topic) {
 		if c.HasBroker && b != c.Broker {
 			continue
@@ -81,17 +89,19 @@ func (r *Root) CloneAdds(c *offset.Clone, most uint64) (n uint64) {
 			if !ok || c.Topic != "" && x.id.topic != c.Topic {
 				break
 			}
+			if to == nil || looks <= 0 {
+				n += uint64(len(x.queues))
+				continue
+			}
+			looks -= len(x.queues)
 			n += x.missing(to)
 		}
 	}
 	return n
 }
 
-// missing counts the queues of a node that a part, nil for none, does not have.
+// missing counts the queues of a node that a part does not have.
 func (n *node) missing(to *part) (count uint64) {
-	if to == nil {
-		return uint64(len(n.queues))
-	}
 	var in *node // what would hold ids below end
 	for i, end := 0, int64(math.MinInt64); i < len(n.queues); i++ {
 		id := n.queues[i].id()

@@ -51,6 +51,27 @@ func TestCloneAdds(t *testing.T) {
 	}
 }
 
+// TestCloneAddsEndsItsLook: what it does not look up counts as new, of the scope of the
+// clone alone.
+func TestCloneAddsEndsItsLook(t *testing.T) {
+	s := newScript(t)
+	for _, group := range []string{"from", "to"} {
+		for i := range int32(100) { // ten queues a topic, which are one node
+			k := qkey(group, fmt.Sprint("t", i/10), i%10)
+			s.commit(k, 1, 0)
+			k.Broker = "another"
+			s.commit(k, 1, 0)
+		}
+	}
+	s.Publish()
+	c := &offset.Clone{From: "from", To: "to", HasBroker: true, Broker: "b"}
+	for looks, want := range map[int]uint64{0: 100, 1: 90, 10: 90, 11: 80, 91: 0, 100: 0} {
+		s.want(fmt.Sprint("keys after ", looks, " looks"), s.Root().cloneAdds(c, 1<<40, looks), want)
+	}
+	s.want("keys of one topic", s.Root().cloneAdds(&offset.Clone{From: "from", To: "to", Topic: "t3"}, 1<<40, 0), uint64(20))
+	s.want("keys of a new group", s.Root().cloneAdds(&offset.Clone{From: "from", To: "new"}, 1<<40, 0), uint64(200))
+}
+
 // BenchmarkCloneAdds looks at a million keys that the other group has.
 func BenchmarkCloneAdds(b *testing.B) {
 	t := New(testCluster)

@@ -2,6 +2,7 @@ package table
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 
 	"github.com/tidemark-mq/tidemark/offset"
@@ -138,6 +139,12 @@ func (r *Root) StagedOn(group, broker string) bool { return r.staged.part(group,
 
 // StagedOnCount is OnCount for what the import under way has staged.
 func (r *Root) StagedOnCount(group string) int { return r.staged.onCount(group) }
+
+// Remembers tells whether the answer to an act, or its progress, is remembered: sent
+// again from its first entry, it changes nothing.
+func (r *Root) Remembers(id offset.ActID) bool {
+	return slices.ContainsFunc(r.acts, func(a *ActRecord) bool { return a.ID == id })
+}
 
 // Members are those that have announced themselves, in the order of their ids.
 // The slice must not be changed.
