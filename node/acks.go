@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -116,35 +117,60 @@ func matched(req *raft.AppendEntriesRequest) uint64 {
 	return req.PrevLogEntry
 }
 
-// of returns what is known of a follower in a term, and a channel that is
-// closed when anything has changed since.
-func (a *acks) of(id raft.ServerID, term uint64) (ack, <-chan struct{}) {
+// news returns a channel that is closed at the next ack.
+func (a *acks) news() <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.changed
+}
+
+// of returns what is known of a follower in a term.
+func (a *acks) of(id raft.ServerID, term uint64) ack {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	k := a.peers[id]
 	if k.term != term {
 		k = ack{heard: k.heard}
 	}
-	return k, a.changed
+	return k
+}
+
+// awaitAcks waits until done, which is asked again after each ack, is true. The error
+// wraps offset.ErrNotLeader once this member no longer leads in the term, and is that
+// of ctx once it is done.
+func (r *replica) awaitAcks(ctx context.Context, term uint64, done func() bool) error {
+	for {
+		acked, lost := r.acks.news(), r.lead.news()
+		if done() {
+			return nil
+		}
+		if !r.lead.leads() || r.raft.CurrentTerm() != term {
+			return offset.Errorf(offset.ErrNotLeader, "leadership was lost meanwhile")
+		}
+		select {
+		case <-acked:
+		case <-lost:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // confirmed reports whether self and voters with an ack sent at t0 or later in
-// the term are a majority of the voters; changed is closed when that may have
-// changed.
-func (a *acks) confirmed(self raft.ServerID, servers []raft.Server, term uint64, t0 time.Time) (ok bool, changed <-chan struct{}) {
+// the term are a majority of the voters.
+func (a *acks) confirmed(self raft.ServerID, servers []raft.Server, term uint64, t0 time.Time) bool {
 	return a.majority(self, servers, func(k ack) bool { return k.term == term && !k.sent.Before(t0) })
 }
 
 // inTouch reports whether self and voters that have answered anything since t0
 // are a majority of the voters.
 func (a *acks) inTouch(self raft.ServerID, servers []raft.Server, t0 time.Time) bool {
-	ok, _ := a.majority(self, servers, func(k ack) bool { return !k.heard.Before(t0) })
-	return ok
+	return a.majority(self, servers, func(k ack) bool { return !k.heard.Before(t0) })
 }
 
 // majority reports whether self and those whose ack counts are a majority of
-// the voters; changed is closed at the next ack.
-func (a *acks) majority(self raft.ServerID, servers []raft.Server, counts func(ack) bool) (ok bool, changed <-chan struct{}) {
+// the voters.
+func (a *acks) majority(self raft.ServerID, servers []raft.Server, counts func(ack) bool) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	voters, for_ := 0, 0
@@ -157,7 +183,7 @@ func (a *acks) majority(self raft.ServerID, servers []raft.Server, counts func(a
 			for_++
 		}
 	}
-	return for_ > voters/2, a.changed
+	return for_ > voters/2
 }
 
 // held tells when a quorum of the voters had the entry at index on their disks,

@@ -57,7 +57,7 @@ func TestOnlySuccessInTheTermConfirms(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			a := newAcks()
 			c.fill(a)
-			if got, _ := a.confirmed("a", c.servers, 7, t0); got != c.want {
+			if got := a.confirmed("a", c.servers, 7, t0); got != c.want {
 				t.Errorf("confirmed = %v, want %v", got, c.want)
 			}
 		})
@@ -67,7 +67,7 @@ func TestOnlySuccessInTheTermConfirms(t *testing.T) {
 func TestANonvoterDoesNotConfirmItself(t *testing.T) {
 	a := newAcks()
 	servers := []raft.Server{{ID: "a", Suffrage: raft.Nonvoter}, {ID: "b"}}
-	if ok, _ := a.confirmed("a", servers, 1, time.Now()); ok {
+	if a.confirmed("a", servers, 1, time.Now()) {
 		t.Error("a nonvoter confirmed alone")
 	}
 }
@@ -75,24 +75,24 @@ func TestANonvoterDoesNotConfirmItself(t *testing.T) {
 func TestMatchIsWhatAppendsShow(t *testing.T) {
 	a := newAcks()
 	yes := &raft.AppendEntriesResponse{Term: 3, Success: true}
-	_, changed := a.of("b", 3)
+	changed := a.news()
 	a.answered("b", time.Now(), request(3, 5, 6, 7), yes)
 	if !closed(changed) {
 		t.Error("the change was not told")
 	}
 	a.answered("b", time.Now(), request(3, 0), yes) // a heartbeat shows nothing
-	if k, _ := a.of("b", 3); k.match != 7 {
+	if k := a.of("b", 3); k.match != 7 {
 		t.Errorf("match = %d, want 7", k.match)
 	}
 	a.answered("b", time.Now(), request(3, 9), yes)
-	if k, _ := a.of("b", 3); k.match != 9 {
+	if k := a.of("b", 3); k.match != 9 {
 		t.Errorf("match = %d, want 9", k.match)
 	}
-	if k, _ := a.of("b", 4); k.match != 0 || k.heard.IsZero() {
+	if k := a.of("b", 4); k.match != 0 || k.heard.IsZero() {
 		t.Errorf("in another term: match = %d, heard %v; want 0 and when", k.match, k.heard)
 	}
 	a.answered("b", time.Now(), request(4, 2), &raft.AppendEntriesResponse{Term: 4, Success: true})
-	if k, _ := a.of("b", 4); k.match != 2 {
+	if k := a.of("b", 4); k.match != 2 {
 		t.Errorf("in the next term: match = %d, want 2", k.match)
 	}
 }

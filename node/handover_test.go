@@ -87,6 +87,19 @@ func TestTransferIsRefused(t *testing.T) {
 	leader.MustCommit(incluster.Key("g", 1), 1)
 }
 
+// TestATransferEndsWithLeadership: a leader that is cut off does not wait for a follower
+// that could take over once it knows that it leads no longer.
+func TestATransferEndsWithLeadership(t *testing.T) {
+	virtually(t, func(t *testing.T, c *incluster.Cluster) {
+		leader := c.Leader()
+		c.Net.Isolate(leader.Host)
+		_, _, err := leader.Node().Transfer(within(t, incluster.Patience), incluster.Operator, c.Followers(leader)[0].Name)
+		if !errors.Is(err, offset.ErrNoLeader) {
+			t.Errorf("got %v, want %v", err, offset.ErrNoLeader)
+		}
+	})
+}
+
 // TestATransferToWhoIsDownStopsNothing: it is refused, and commits go on
 // meanwhile, without a pause for it.
 func TestATransferToWhoIsDownStopsNothing(t *testing.T) {

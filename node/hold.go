@@ -17,8 +17,8 @@ func (t *transport) hold(id raft.ServerID, term uint64) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for t.leads(term) && t.lists(id) {
-		a, changed := t.acks.of(id, term)
-		if a.heard.After(failed) {
+		changed := t.acks.news()
+		if t.acks.of(id, term).heard.After(failed) {
 			return
 		}
 		select {

@@ -279,31 +279,19 @@ func (r *replica) bearable(ctx context.Context, gone raft.Server, servers []raft
 	rest := slices.DeleteFunc(slices.Clone(servers), func(s raft.Server) bool { return s.ID == gone.ID || s.Suffrage != raft.Voter })
 	bound, cancel := context.WithTimeout(ctx, 2*r.config.Timers.Election)
 	defer cancel()
-	began := time.Now()
-	for {
-		ok, news := r.acks.confirmed(raft.ServerID(r.id), rest, r.raft.CurrentTerm(), began)
-		if ok {
-			return nil
-		}
-		lost := r.lead.news()
-		if !r.lead.leads() {
-			return offset.ErrNotLeader
-		}
-		select {
-		case <-news:
-		case <-lost:
-		case <-bound.Done():
-			silent := r.silent(rest, began)
-			return offset.Errorf(offset.ErrDenied, "without %s there would be %d voters, and of these %s does not answer, so the cluster would stand still; bring that one back, or take it out first with `tidemark cluster remove`",
-				gone.ID, len(rest), strings.Join(silent, ", "))
-		}
+	began, term := time.Now(), r.raft.CurrentTerm()
+	err := r.awaitAcks(bound, term, func() bool { return r.acks.confirmed(raft.ServerID(r.id), rest, term, began) })
+	if err == nil || errors.Is(err, offset.ErrNotLeader) {
+		return err
 	}
+	return offset.Errorf(offset.ErrDenied, "without %s there would be %d voters, and of these %s does not answer, so the cluster would stand still; bring that one back, or take it out first with `tidemark cluster remove`",
+		gone.ID, len(rest), strings.Join(r.silent(rest, began), ", "))
 }
 
 // silent names the members that have answered nothing that was sent since.
 func (r *replica) silent(servers []raft.Server, since time.Time) (names []string) {
 	for _, s := range servers {
-		if a, _ := r.acks.of(s.ID, r.raft.CurrentTerm()); s.ID != raft.ServerID(r.id) && a.sent.Before(since) {
+		if a := r.acks.of(s.ID, r.raft.CurrentTerm()); s.ID != raft.ServerID(r.id) && a.sent.Before(since) {
 			names = append(names, string(s.ID))
 		}
 	}

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -58,54 +59,36 @@ func voters(servers []raft.Server) (list []raft.Server) {
 
 // allAnswer refuses a promotion while one of the voters is away.
 func (r *replica) allAnswer(ctx context.Context, term uint64, voters []raft.Server) error {
-	began := time.Now()
+	began, silent := time.Now(), []string(nil)
 	bound, cancel := context.WithTimeout(ctx, 2*r.config.Timers.Election)
 	defer cancel()
-	for {
-		_, news := r.acks.of("", term)
-		silent := r.silent(voters, began)
-		if len(silent) == 0 {
-			return nil
-		}
-		lost := r.lead.news()
-		if !r.lead.leads() || r.raft.CurrentTerm() != term {
-			return offset.ErrNotLeader
-		}
-		select {
-		case <-news:
-		case <-lost:
-		case <-bound.Done():
-			return offset.Errorf(offset.ErrDenied, "%s does not answer, and would not know of the promotion: if this leader were lost before it had heard of it, nobody could be elected; bring it back, or take it out with `tidemark cluster remove`",
-				strings.Join(silent, ", "))
-		}
+	err := r.awaitAcks(bound, term, func() bool {
+		silent = r.silent(voters, began)
+		return len(silent) == 0
+	})
+	if err == nil || errors.Is(err, offset.ErrNotLeader) {
+		return err
 	}
+	return offset.Errorf(offset.ErrDenied, "%s does not answer, and would not know of the promotion: if this leader were lost before it had heard of it, nobody could be elected; bring it back, or take it out with `tidemark cluster remove`",
+		strings.Join(silent, ", "))
 }
 
 // inStep waits until the members hold the log up to index, and names those that
 // do not when ctx ends.
 func (r *replica) inStep(ctx context.Context, term, index uint64, members []raft.Server) (late []string, err error) {
-	for {
-		_, news := r.acks.of("", term)
+	err = r.awaitAcks(ctx, term, func() bool {
 		late = nil
 		for _, s := range members {
-			if a, _ := r.acks.of(s.ID, term); a.match < index && s.ID != raft.ServerID(r.id) {
+			if r.acks.of(s.ID, term).match < index && s.ID != raft.ServerID(r.id) {
 				late = append(late, string(s.ID))
 			}
 		}
-		if len(late) == 0 {
-			return nil, nil
-		}
-		lost := r.lead.news()
-		if !r.lead.leads() || r.raft.CurrentTerm() != term {
-			return nil, offset.ErrNotLeader
-		}
-		select {
-		case <-news:
-		case <-lost:
-		case <-ctx.Done():
-			return late, nil
-		}
+		return len(late) == 0
+	})
+	if errors.Is(err, offset.ErrNotLeader) {
+		return nil, err
 	}
+	return late, nil
 }
 
 // tellLate waits for those that have not heard of a promotion that is done, and

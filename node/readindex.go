@@ -164,22 +164,11 @@ func (r *replica) confirmHere(ctx context.Context) (uint64, error) {
 func (r *replica) majority(ctx context.Context, term uint64) error {
 	t0 := time.Now()
 	r.kick()
-	for {
-		ok, changed := r.acks.confirmed(raft.ServerID(r.id), r.servers(), term, t0)
-		if ok {
-			return nil
-		}
-		lost := r.lead.news()
-		if r.lead.readyTerm() != term {
-			return offset.Errorf(offset.ErrNotLeader, "leadership was lost while it was confirmed")
-		}
-		select {
-		case <-changed:
-		case <-lost:
-		case <-ctx.Done():
-			return offset.Errorf(offset.ErrNoLeader, "no majority confirmed that this member still leads")
-		}
+	err := r.awaitAcks(ctx, term, func() bool { return r.acks.confirmed(raft.ServerID(r.id), r.servers(), term, t0) })
+	if err == nil || errors.Is(err, offset.ErrNotLeader) {
+		return err
 	}
+	return offset.Errorf(offset.ErrNoLeader, "no majority confirmed that this member still leads")
 }
 
 // kick has raft send heartbeats now. Its future is not waited for.

@@ -120,7 +120,7 @@ func (r *replica) members(root *table.Root) []offset.MemberStatus {
 		case s.ID == raft.ServerID(r.id):
 			m.Match, m.ContactAge = int64(r.raft.LastIndex()), 0
 		case leads:
-			a, _ := r.acks.of(s.ID, term)
+			a := r.acks.of(s.ID, term)
 			m.Match = int64(a.match)
 			if !a.heard.IsZero() {
 				m.ContactAge = time.Since(a.heard)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -124,21 +125,21 @@ func (r *replica) caughtUpVoter(ctx context.Context, to string, lately func(sent
 		return raft.Server{}, err
 	}
 	term, last := r.raft.CurrentTerm(), r.raft.LastIndex()
-	for {
-		var changed <-chan struct{}
-		for _, s := range candidates {
-			var a ack
-			a, changed = r.acks.of(s.ID, term)
-			if a.match >= last && lately(a.sent) {
-				return s, nil
-			}
+	var found raft.Server
+	err = r.awaitAcks(ctx, term, func() bool {
+		i := slices.IndexFunc(candidates, func(s raft.Server) bool {
+			a := r.acks.of(s.ID, term)
+			return a.match >= last && lately(a.sent)
+		})
+		if i >= 0 {
+			found = candidates[i]
 		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return raft.Server{}, offset.Errorf(offset.ErrBusy, "no voter that may take over has caught up with index %d; transfer later", last)
-		}
+		return i >= 0
+	})
+	if err == nil || errors.Is(err, offset.ErrNotLeader) {
+		return found, err
 	}
+	return raft.Server{}, offset.Errorf(offset.ErrBusy, "no voter that may take over has caught up with index %d; transfer later", last)
 }
 
 func (r *replica) candidates(to string) ([]raft.Server, error) {
