@@ -173,17 +173,17 @@ func (a *acks) inTouch(self raft.ServerID, servers []raft.Server, t0 time.Time) 
 func (a *acks) majority(self raft.ServerID, servers []raft.Server, counts func(ack) bool) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	voters, for_ := 0, 0
+	voters, agreeing := 0, 0
 	for _, s := range servers {
 		if s.Suffrage != raft.Voter {
 			continue
 		}
 		voters++
 		if s.ID == self || counts(a.peers[s.ID]) {
-			for_++
+			agreeing++
 		}
 	}
-	return for_ > voters/2
+	return agreeing > voters/2
 }
 
 // held tells when a quorum of the voters had the entry at index on their disks,

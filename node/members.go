@@ -146,14 +146,14 @@ func (r *replica) addMember(ctx context.Context, id, address string) error {
 	if err := r.moveSelf(ctx); err != nil { // whoever comes shall find this member
 		return err
 	}
-	if err := r.fit(ctx, id, address); err != nil {
+	if err := r.checkJoinable(ctx, id, address); err != nil {
 		return err
 	}
 	return changed(await(ctx, r.raft.AddNonvoter(raft.ServerID(id), raft.ServerAddress(address), 0, r.changeTime(ctx))))
 }
 
-// fit asks the member to be what it shall be added as.
-func (r *replica) fit(ctx context.Context, id, address string) error {
+// checkJoinable refuses to add a member that is not what it is to be added as.
+func (r *replica) checkJoinable(ctx context.Context, id, address string) error {
 	hello, err := r.meet(ctx, address)
 	if err != nil {
 		return offset.Errorf(offset.ErrInvalid, "nobody answers at %s: %v; start the member first, and name the address that it advertises", address, err)
@@ -251,7 +251,7 @@ func (r *replica) removeMember(ctx context.Context, who string) error {
 	if s.Suffrage == raft.Voter && voters == 1 {
 		return offset.Errorf(offset.ErrInvalid, "%s is the only voter; without it the cluster is gone", s.ID)
 	}
-	if err := r.bearable(ctx, s, servers); err != nil {
+	if err := r.checkRemovable(ctx, s, servers); err != nil {
 		return err
 	}
 	if s.ID == raft.ServerID(r.id) {
@@ -270,9 +270,9 @@ func (r *replica) removeMember(ctx context.Context, who string) error {
 	return nil
 }
 
-// bearable refuses the removal of a voter that would leave too few voters that
+// checkRemovable refuses the removal of a voter that would leave too few voters that
 // answer: the change could not be committed, nor anything after it.
-func (r *replica) bearable(ctx context.Context, gone raft.Server, servers []raft.Server) error {
+func (r *replica) checkRemovable(ctx context.Context, gone raft.Server, servers []raft.Server) error {
 	if gone.Suffrage != raft.Voter {
 		return nil
 	}

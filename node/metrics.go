@@ -125,7 +125,7 @@ func (n *Node) gauges() []Metric {
 		waiting, bytes = float64(len(r.proposer.in)), float64(r.proposer.waitingBytes.Load())
 		longest = nanos(uint64(r.machine.longest.Load()))
 		taking = nanos(uint64(r.machine.taking.Load()))
-		restoring, snapshot = nanos(uint64(r.machine.restoring.Load())), float64(r.cutting.size.Load())
+		restoring, snapshot = nanos(uint64(r.machine.restoring.Load())), float64(r.snap.size.Load())
 		largest = float64(r.acks.largest.Load())
 		logBytes, tail = float64(r.disk.LogBytes()), float64(r.disk.LogBytesAfter(r.snapshotIndex()))
 		free, needed, low = float64(r.space.free.Load()), float64(r.space.needed.Load()), number(r.space.low.Load())

@@ -42,7 +42,7 @@ func (r *replica) moveSelf(ctx context.Context) error {
 			return offset.Errorf(offset.ErrInvalid, "%s is at %s; correct --peer-advertise", s.ID, to)
 		}
 	}
-	if err := r.left(ctx, was); err != nil {
+	if err := r.checkGone(ctx, was); err != nil {
 		return err
 	}
 	if len(voters(r.servers())) > 1 && !r.reachesItself(ctx, string(to)) {
@@ -87,10 +87,10 @@ func (r *replica) tellMisplaced() {
 // moveMember makes the address of a member the one that it answers at now. If
 // it still answers where it was, one of the two is a copy.
 func (r *replica) moveMember(ctx context.Context, s raft.Server, address string) error {
-	if err := r.left(ctx, s); err != nil {
+	if err := r.checkGone(ctx, s); err != nil {
 		return err
 	}
-	if err := r.fit(ctx, string(s.ID), address); err != nil {
+	if err := r.checkJoinable(ctx, string(s.ID), address); err != nil {
 		return err
 	}
 	if err := r.unpiped(ctx, s.ID); err != nil {
@@ -103,8 +103,8 @@ func (r *replica) moveMember(ctx context.Context, s raft.Server, address string)
 	return changed(await(ctx, put(s.ID, raft.ServerAddress(address), 0, r.changeTime(ctx))))
 }
 
-// left refuses a move of a member that still answers where it was.
-func (r *replica) left(ctx context.Context, s raft.Server) error {
+// checkGone refuses a move of a member that still answers where it was.
+func (r *replica) checkGone(ctx context.Context, s raft.Server) error {
 	if s.Address == nowhere {
 		return nil
 	}

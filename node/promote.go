@@ -29,7 +29,7 @@ func (r *replica) promoteMember(ctx context.Context, who string) error {
 		return nil
 	}
 	term, last := r.raft.CurrentTerm(), r.raft.LastIndex()
-	if err := r.allAnswer(ctx, term, voters(servers)); err != nil {
+	if err := r.checkAllAnswer(ctx, term, voters(servers)); err != nil {
 		return err
 	}
 	late, err := r.inStep(ctx, term, last, append(voters(servers), s))
@@ -57,8 +57,8 @@ func voters(servers []raft.Server) (list []raft.Server) {
 	return list
 }
 
-// allAnswer refuses a promotion while one of the voters is away.
-func (r *replica) allAnswer(ctx context.Context, term uint64, voters []raft.Server) error {
+// checkAllAnswer refuses a promotion while one of the voters is away.
+func (r *replica) checkAllAnswer(ctx context.Context, term uint64, voters []raft.Server) error {
 	began, silent := time.Now(), []string(nil)
 	bound, cancel := context.WithTimeout(ctx, 2*r.config.Timers.Election)
 	defer cancel()

@@ -34,29 +34,29 @@ type proposal struct {
 	came time.Time
 	// state says who has it; see the constants.
 	state atomic.Uint32
-	// got is what became of it, once verdict says told.
-	got     outcome
-	verdict atomic.Uint32
-	// wake, of one slot, has an element after something was told: proposals that
+	// got is what became of it, once answer says answered.
+	got    outcome
+	answer atomic.Uint32
+	// wake, of one slot, has an element after something was answered: proposals that
 	// one goroutine waits for share it.
 	wake chan struct{}
 }
 
 // tell answers the caller; the first answer counts.
 func (o *proposal) tell(got outcome) {
-	if !o.verdict.CompareAndSwap(open, telling) {
+	if !o.answer.CompareAndSwap(unanswered, answering) {
 		return
 	}
 	o.got = got
-	o.verdict.Store(told)
+	o.answer.Store(answered)
 	note(o.wake)
 }
 
 // The states of an answer.
 const (
-	open uint32 = iota
-	telling
-	told
+	unanswered uint32 = iota
+	answering
+	answered
 )
 
 // The states of a proposal. The proposer takes it, or its caller drops it;
@@ -182,7 +182,7 @@ func (p *proposer) decide(ctx context.Context, o *proposal) (outcome, error) {
 
 // wait gives what became of a proposal that was enqueued.
 func (p *proposer) wait(ctx context.Context, o *proposal) (outcome, error) {
-	for o.verdict.Load() != told {
+	for o.answer.Load() != answered {
 		select {
 		case <-o.wake:
 			continue
@@ -238,7 +238,7 @@ func (p *proposer) abandon(o *proposal) (outcome, error) {
 	if planted.Is(planted.DeadlineAsRefusal) {
 		return outcome{}, errDropped
 	}
-	if o.verdict.Load() == told {
+	if o.answer.Load() == answered {
 		return o.got, o.got.err
 	}
 	return outcome{}, offset.Errorf(offset.ErrOutcomeUnknown, "the deadline passed after the request was proposed; sending the same again is safe")

@@ -46,7 +46,7 @@ type replica struct {
 	lastCommand lastCommand // of here's goroutine
 	notes       *notes
 	watch       *transferWatch
-	cutting     cutting
+	snap        snapshotState
 	space       space
 
 	// alarm: states differ and none has a majority.
@@ -90,7 +90,7 @@ func openReplica(n *Node, disk *store.Store) (*replica, error) {
 	}
 	r.trans.raft.Store(r.raft)
 	if _, size, err := r.newest(); err == nil {
-		r.cutting.size.Store(size)
+		r.snap.size.Store(size)
 	}
 	r.wire(notify)
 	return r, nil
@@ -247,5 +247,5 @@ func (r *replica) stop() {
 	timer.Stop()
 	close(r.proposer.end)
 	r.group.Wait()
-	r.cutting.mu.Lock() // until the snapshot that was being taken has ended; there is no other
+	r.snap.mu.Lock() // until the snapshot that was being taken has ended; there is no other
 }

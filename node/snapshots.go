@@ -18,8 +18,8 @@ import (
 // leastLog is the least log between two snapshots, however slow replay is.
 const leastLog = 16 << 20
 
-// cutting is what a replica knows of its snapshots.
-type cutting struct {
+// snapshotState is what a replica knows of its snapshots.
+type snapshotState struct {
 	mu sync.Mutex // held while one is taken
 	// size is the bytes of the last snapshot, during what was logged meanwhile.
 	size, during atomic.Uint64
@@ -57,7 +57,7 @@ func (r *replica) logLimit() uint64 {
 
 // mostLog is how much log may follow the last snapshot.
 func (r *replica) mostLog() uint64 {
-	limit := max(r.config.Snapshots.LogBytes, 2*r.cutting.size.Load())
+	limit := max(r.config.Snapshots.LogBytes, 2*r.snap.size.Load())
 	if rate := r.machine.replayRate(); rate > 0 {
 		limit = min(limit, max(leastLog, uint64(rate*r.config.Snapshots.Replay.Seconds())))
 	}
@@ -78,7 +78,7 @@ func (r *replica) share() float64 {
 // snapshot takes one now, and cuts the log before it to the budget of bytes. One that
 // takes longer than ctx lasts continues, and none is begun meanwhile.
 func (r *replica) snapshot(ctx context.Context) (index, bytes uint64, err error) {
-	if !r.cutting.mu.TryLock() {
+	if !r.snap.mu.TryLock() {
 		return 0, 0, offset.Errorf(offset.ErrBusy, "a snapshot is being taken already")
 	}
 	type taken struct {
@@ -88,7 +88,7 @@ func (r *replica) snapshot(ctx context.Context) (index, bytes uint64, err error)
 	done := make(chan taken, 1)
 	go func() { // stop waits for it
 		index, bytes, err := r.takeSnapshot()
-		r.cutting.mu.Unlock()
+		r.snap.mu.Unlock()
 		done <- taken{index, bytes, err}
 	}()
 	select {
@@ -111,9 +111,9 @@ func (r *replica) takeSnapshot() (index, bytes uint64, err error) {
 		}
 		return 0, 0, offset.Errorf(offset.ErrBusy, "%v", err)
 	}
-	r.cutting.during.Store(uint64(r.disk.Appended() - before))
+	r.snap.during.Store(uint64(r.disk.Appended() - before))
 	index, bytes, err = r.newest()
-	r.cutting.size.Store(bytes)
+	r.snap.size.Store(bytes)
 	r.counts.snapshots.Add(1)
 	r.counts.snapshotNanos.Add(uint64(time.Since(began)))
 	return index, bytes, err
@@ -135,7 +135,7 @@ func (r *replica) setTrailing() error {
 	r.reloading.Lock()
 	defer r.reloading.Unlock()
 	c := r.raft.ReloadableConfig()
-	budget := int64(max(r.config.Snapshots.TrailingBytes, 2*r.cutting.during.Load()))
+	budget := int64(max(r.config.Snapshots.TrailingBytes, 2*r.snap.during.Load()))
 	c.TrailingLogs = r.disk.EntriesWithin(budget)
 	if r.alarm.Load() || r.disk.LogBytes() <= budget {
 		c.TrailingLogs = 1 << 62

@@ -65,6 +65,6 @@ func isLow(free, needed uint64, was bool) bool {
 // then; the snapshot, since the older ones go only after it; and what store.Open demands.
 func (r *replica) needed() uint64 {
 	log := r.disk.Growth(int64(r.mostLog()) - r.disk.LogBytesAfter(r.snapshotIndex()))
-	snapshot := max(r.cutting.size.Load(), queueBytes*r.machine.Root().Queues())
+	snapshot := max(r.snap.size.Load(), queueBytes*r.machine.Root().Queues())
 	return store.DefaultMinFree + uint64(log) + snapshot
 }

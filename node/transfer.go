@@ -58,7 +58,7 @@ func (r *replica) handOver(ctx context.Context, to string) (handed, error) {
 	if r.config.Unsafe.RawTransfer {
 		return r.handOverRaw(ctx, to)
 	}
-	if err := r.promising(ctx, to); err != nil {
+	if err := r.checkTransferable(ctx, to); err != nil {
 		return handed{}, err
 	}
 	bound, cancel := context.WithTimeout(ctx, r.drainTime())
@@ -86,9 +86,9 @@ func (r *replica) handOver(ctx context.Context, to string) (handed, error) {
 	return handed{}, offset.Errorf(offset.ErrOutcomeUnknown, "leadership was lost during the transfer: %v; ask for the status", err)
 }
 
-// promising tells whether a transfer may be begun: whether a voter holds what
-// this member holds now, commits going on.
-func (r *replica) promising(ctx context.Context, to string) error {
+// checkTransferable refuses a transfer unless a voter comes to hold what this member
+// holds now, while commits continue.
+func (r *replica) checkTransferable(ctx context.Context, to string) error {
 	bound, cancel := context.WithTimeout(ctx, r.drainTime())
 	defer cancel()
 	began := time.Now()
