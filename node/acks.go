@@ -21,7 +21,7 @@ type acks struct {
 	changed chan struct{}
 
 	// largest is the most bytes of entries that one append carried.
-	largest atomic.Int64
+	largest atomic.Uint64
 }
 
 // ack is the newest of one follower.
@@ -45,16 +45,11 @@ func newAcks() *acks {
 
 // sending counts the bytes of an append.
 func (a *acks) sending(req *raft.AppendEntriesRequest) {
-	var n int64
+	var n uint64
 	for _, e := range req.Entries {
-		n += int64(len(e.Data))
+		n += uint64(len(e.Data))
 	}
-	for {
-		old := a.largest.Load()
-		if n <= old || a.largest.CompareAndSwap(old, n) {
-			return
-		}
-	}
+	raise(&a.largest, n)
 }
 
 // answered takes the answer of a follower. Only success in the same term says

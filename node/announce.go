@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -19,7 +20,7 @@ func (r *replica) announce(ctx context.Context) {
 	mine := offset.Member{ID: r.id, API: r.config.AdvertiseAPI, MaxLevel: offset.FormatLevel}
 	for next := soon; ctx.Err() == nil; {
 		wait := time.Second
-		if announced(r.machine.Root().Members(), mine) {
+		if slices.Contains(r.machine.Root().Members(), mine) {
 			next = soon
 		} else if r.listed(r.id) {
 			wait = soon
@@ -51,23 +52,12 @@ func (r *replica) tryAnnounce(ctx context.Context, m offset.Member) bool {
 	return true
 }
 
-func announced(members []offset.Member, m offset.Member) bool {
-	for _, have := range members {
-		if have == m {
-			return true
-		}
-	}
-	return false
-}
-
 // listed reports whether the newest configuration has the member.
-func (r *replica) listed(id string) bool {
-	for _, s := range r.servers() {
-		if s.ID == raft.ServerID(id) {
-			return true
-		}
-	}
-	return false
+func (r *replica) listed(id string) bool { return hasServer(r.servers(), raft.ServerID(id)) }
+
+// hasServer reports whether a member is one of the servers.
+func hasServer(servers []raft.Server, id raft.ServerID) bool {
+	return slices.ContainsFunc(servers, func(s raft.Server) bool { return s.ID == id })
 }
 
 // tidy drops, once a tenure has begun, what members announced that are none

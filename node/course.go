@@ -41,9 +41,9 @@ type course struct {
 // the state machine is busy, an entry that a quorum has waits for it, and else
 // for raft's loop, which writes the leader's log too.
 func (c course) stages() offset.Stages {
-	quorum := later(c.stored, c.quorum)
-	taken := later(quorum, c.taken)
-	free := later(quorum, c.free)
+	quorum := latest(c.stored, c.quorum)
+	taken := latest(quorum, c.taken)
+	free := latest(quorum, c.free)
 	if free.After(taken) {
 		free = taken
 	}
@@ -56,7 +56,7 @@ func (c course) stages() offset.Stages {
 	}
 }
 
-func later(a, b time.Time) time.Time {
+func latest(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}

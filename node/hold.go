@@ -1,7 +1,6 @@
 package node
 
 import (
-	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -39,7 +38,7 @@ func (t *transport) leads(term uint64) bool {
 // lists reports whether the newest configuration has the member. raft ends what
 // it runs for one that was removed only between two appends.
 func (t *transport) lists(id raft.ServerID) bool {
-	return slices.ContainsFunc(t.raft.Load().GetConfiguration().Configuration().Servers, func(s raft.Server) bool { return s.ID == id })
+	return hasServer(t.raft.Load().GetConfiguration().Configuration().Servers, id)
 }
 
 // isHeartbeat tells heartbeats from appends, which name a previous entry, a

@@ -242,13 +242,7 @@ func (r *replica) removeMember(ctx context.Context, who string) error {
 	if err != nil {
 		return err
 	}
-	voters := 0
-	for _, o := range servers {
-		if o.Suffrage == raft.Voter {
-			voters++
-		}
-	}
-	if s.Suffrage == raft.Voter && voters == 1 {
+	if s.Suffrage == raft.Voter && len(voters(servers)) == 1 {
 		return offset.Errorf(offset.ErrInvalid, "%s is the only voter; without it the cluster is gone", s.ID)
 	}
 	if err := r.checkRemovable(ctx, s, servers); err != nil {

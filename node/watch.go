@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -114,7 +115,7 @@ func (a *absence) confirmed(s *offset.Status, id string) bool {
 	switch {
 	case s.State != "leader" || len(s.Members) == 0:
 		return false
-	case lists(s, id):
+	case slices.ContainsFunc(s.Members, func(m offset.MemberStatus) bool { return m.ID == id }):
 		*a = absence{}
 		return false
 	case s.NodeID != a.leader || s.Term != a.term:
@@ -124,13 +125,4 @@ func (a *absence) confirmed(s *offset.Status, id string) bool {
 		a.upTo = s.LastIndex
 	}
 	return s.CommitIndex >= a.upTo
-}
-
-func lists(s *offset.Status, id string) bool {
-	for _, m := range s.Members {
-		if m.ID == id {
-			return true
-		}
-	}
-	return false
 }
