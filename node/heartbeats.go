@@ -86,3 +86,9 @@ func (t *transport) unchanged(req *raft.AppendEntriesRequest) (resp *raft.Append
 	header := raft.RPCHeader{ProtocolVersion: req.ProtocolVersion}
 	return &raft.AppendEntriesResponse{RPCHeader: header, Term: req.Term, LastLog: r.LastIndex(), Success: true}, true
 }
+
+// isHeartbeat tells heartbeats from appends, which name a previous entry, a
+// commit index, or entries.
+func isHeartbeat(req *raft.AppendEntriesRequest) bool {
+	return req.PrevLogEntry == 0 && req.LeaderCommitIndex == 0 && len(req.Entries) == 0
+}

@@ -40,9 +40,3 @@ func (t *transport) leads(term uint64) bool {
 func (t *transport) lists(id raft.ServerID) bool {
 	return hasServer(t.raft.Load().GetConfiguration().Configuration().Servers, id)
 }
-
-// isHeartbeat tells heartbeats from appends, which name a previous entry, a
-// commit index, or entries.
-func isHeartbeat(req *raft.AppendEntriesRequest) bool {
-	return req.PrevLogEntry == 0 && req.LeaderCommitIndex == 0 && len(req.Entries) == 0
-}

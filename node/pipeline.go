@@ -1,7 +1,6 @@
 package node
 
 import (
-	"io"
 	"sync"
 
 	"github.com/hashicorp/raft"
@@ -93,9 +92,4 @@ func (p *pipeline) carry() {
 			return
 		}
 	}
-}
-
-// InstallSnapshot names the peer meant.
-func (t *transport) InstallSnapshot(id raft.ServerID, target raft.ServerAddress, req *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
-	return t.NetworkTransport.InstallSnapshot(id, peerAddress(id, target), req, resp, data)
 }
