@@ -53,6 +53,24 @@ func TestAuditLines(t *testing.T) {
 	}
 }
 
+// TestDroppedAuditLinesAreCounted: those that could not be written, and those that found
+// the queue full.
+func TestDroppedAuditLinesAreCounted(t *testing.T) {
+	n, err := New(good())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.counts.auditDropped.Add(2)
+	for i := range uint64(auditQueue + 3) {
+		n.auditing.Offer(fsm.Record{Index: i + 1})
+	}
+	for _, m := range n.Metrics() {
+		if m.Name == "audit_dropped_total" && (m.Value != 5 || !m.Counter) {
+			t.Errorf("%v lines are said to be dropped, want 5", m.Value)
+		}
+	}
+}
+
 func TestATornAuditLineIsEnded(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, auditFile)

@@ -98,7 +98,7 @@ func (n *Node) Metrics() []Metric {
 		counted("checkpoints_agreed_total", "Checkpoints at which this member had the majority's state.", &c.checkpoints),
 		counted("raft_restarts_total", "Times that raft was started anew inside this process.", &c.restarts),
 		counted("denied_total", "Requests refused since their caller is not known, or has no right to them.", &c.denied),
-		counted("audit_dropped_total", "Audit lines dropped, each run of them named by a gap line.", &c.auditDropped),
+		{"audit_dropped_total", "Audit lines dropped, each run of them named by a gap line.", true, float64(c.auditDropped.Load() + n.auditing.Dropped())},
 		counted("disk_write_bytes_total", "Bytes of entries that were written to the log.", &c.writeBytes),
 		{"disk_write_longest_seconds", "The longest write of log, term or vote since the start, syncs included, in seconds.", false, nanos(c.longestWrite.Load())},
 	}
