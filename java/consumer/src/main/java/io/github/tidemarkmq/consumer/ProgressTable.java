@@ -194,10 +194,10 @@ final class ProgressTable {
         Map<OffsetKey, Long> out = new HashMap<>();
         queues.forEach((key, p) -> {
             if (p.unsaid() && p.fenced() == null) {
-                out.put(key, p.value());
+                out.put(key, p.due());
             }
         });
-        debts.forEach((key, p) -> out.put(key, p.value()));
+        debts.forEach((key, p) -> out.put(key, p.due()));
         return out;
     }
 

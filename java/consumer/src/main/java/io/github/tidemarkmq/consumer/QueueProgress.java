@@ -18,7 +18,10 @@ final class QueueProgress {
     private long known = NONE;
     /** The value acknowledged, or read, last. */
     private long settled = NONE;
-    /** The highest value whose commit has an unknown outcome. */
+    /**
+     * The highest value whose commit has an unknown outcome. It is above the value where another offset than that was
+     * to be persisted.
+     */
     private long doubted = NONE;
     /** The application moved the value down, and that was not said to the cluster yet. */
     private boolean lowered;
@@ -72,19 +75,23 @@ final class QueueProgress {
      * under way: a commit whose outcome is unknown is sent again before.
      */
     Step next() {
-        if (value == NONE || !read || fenced != null) {
+        if (!read || fenced != null) {
             return Step.NOTHING;
         }
         if (down()) {
             return doubted != NONE ? Step.ADVANCE : Step.SET;
         }
         lowered = false; // a value that is not below the cluster's is said by a commit
-        return doubted != NONE || value != settled ? Step.ADVANCE : Step.NOTHING;
+        return pending() ? Step.ADVANCE : Step.NOTHING;
     }
 
-    /** The value of the step that {@link #next} gave. */
+    /** The value of the step that {@link #next} gave. Nothing is in doubt when a set is sent. */
     long sendable() {
-        return down() && doubted != NONE ? doubted : value;
+        return Math.max(value, doubted);
+    }
+
+    private boolean pending() {
+        return doubted != NONE || value != NONE && value != settled;
     }
 
     private boolean down() {
@@ -104,14 +111,19 @@ final class QueueProgress {
 
     /** Whether there is a value that the cluster is not known to have taken. */
     boolean unsaid() {
-        return ignored || value != NONE && (value != settled || doubted != NONE);
+        return ignored || pending();
+    }
+
+    /** The value to name where it is not persisted: the doubt, unless the application has gone below it since. */
+    long due() {
+        return lowered ? value : sendable();
     }
 
     /** A commit of {@code sent} was acknowledged; {@code now} is what the cluster has. */
     void advanced(long sent, long now) {
         settled = sent;
         known = now;
-        if (doubted <= sent) {
+        if (doubted <= Math.max(sent, now)) {
             doubted = NONE;
         }
     }

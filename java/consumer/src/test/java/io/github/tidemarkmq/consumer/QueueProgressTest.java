@@ -111,9 +111,54 @@ class QueueProgressTest {
         QueueProgress p = readAt(10);
         p.doubt(20);
         p.update(15, true);
-        p.advanced(15, 20);
+        p.advanced(15, 18);
         assertTrue(p.unsaid());
-        says(p, Step.ADVANCE, 15);
+        says(p, Step.ADVANCE, 20);
+    }
+
+    @Test
+    void aDoubtThatTheClusterHasIsNoneAnyMore() {
+        QueueProgress p = readAt(10);
+        p.doubt(20);
+        p.update(15, true);
+        p.advanced(15, 20);
+        assertFalse(p.unsaid());
+    }
+
+    @Test
+    void aDoubtAboveTheMemoryIsSentAgainUntilItIsDecided() {
+        QueueProgress p = readAt(900);
+        p.doubt(1000);
+        says(p, Step.ADVANCE, 1000);
+        assertEquals(1000, p.due());
+        p.advanced(1000, 1000);
+        says(p, Step.ADVANCE, 900); // which changes nothing
+        p.advanced(900, 1000);
+        assertEquals(Step.NOTHING, p.next());
+        assertFalse(p.unsaid());
+        assertEquals(900, p.value());
+    }
+
+    @Test
+    void aDoubtWithoutAnyMemoryIsSentAgain() {
+        QueueProgress p = readAt(QueueProgress.NONE);
+        p.doubt(1000);
+        assertTrue(p.unsaid());
+        says(p, Step.ADVANCE, 1000);
+        p.advanced(1000, 1000);
+        assertEquals(Step.NOTHING, p.next());
+        assertFalse(p.unsaid());
+        assertEquals(QueueProgress.NONE, p.value());
+    }
+
+    @Test
+    void aDoubtThatTheMemoryWentBelowOnPurposeIsNotWhatIsDue() {
+        QueueProgress p = readAt(10);
+        p.doubt(20);
+        p.update(15, true);
+        p.update(5, false);
+        says(p, Step.ADVANCE, 20);
+        assertEquals(5, p.due());
     }
 
     @Test

@@ -285,6 +285,22 @@ class RunTest {
     }
 
     @Test
+    void anExactOffsetOfUnknownOutcomeIsSentAgainThoughTheMemoryIsBelowIt() throws TidemarkException {
+        fake.commit(KEY, 900);
+        read(KEY);
+        fake.failing(Code.OUTCOME_UNKNOWN);
+        run(new Exact(KEY, 1000));
+        assertTrue(table.remove(KEY));
+        assertEquals(Collections.singletonMap(KEY, 1000L), table.unsaid());
+        fake.failing(null);
+        run();
+        assertEquals(1000, fake.offset(KEY));
+        run();
+        assertFalse(table.owes(KEY));
+        assertEquals(1000, fake.offset(KEY));
+    }
+
+    @Test
     void whoWaitsForAnExactOffsetIsToldWithoutALock() {
         Exact unread = new Exact(OTHER, 4);
         List<String> told = new ArrayList<>();
