@@ -9,12 +9,7 @@ import io.github.tidemarkmq.client.Meta;
 import io.github.tidemarkmq.client.OffsetKey;
 import io.github.tidemarkmq.client.ReadAt;
 import io.github.tidemarkmq.client.TidemarkException;
-import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -40,7 +35,6 @@ final class ProgressKeeper {
     private final ActWatch watch;
     private final PersistLoop loop;
     private final Moves moves;
-    private final ConcurrentLinkedQueue<Exact> exacts = new ConcurrentLinkedQueue<>();
     private final AtomicLong persisted = new AtomicLong();
     private final AtomicLong fences = new AtomicLong();
     /** Whether the last attempt of the loop, or of a read, to reach the cluster came through. */
@@ -146,20 +140,14 @@ final class ProgressKeeper {
 
     /** Persists this very offset. */
     void exactly(OffsetKey key, long offset, boolean oneWay) throws TidemarkException, InterruptedException {
-        if (offset < 0 || closed) {
-            throw new TidemarkException(closed ? Code.CLOSED : Code.INVALID,
-                closed ? "this store was closed" : "offset " + offset + " is negative");
-        }
-        if (!table.exactly(key)) {
-            throw new TidemarkException(Code.BUSY, ProgressTable.MOST_EXACT
-                + " offsets wait to be persisted as they are; send it again a little later");
+        if (offset < 0) {
+            throw new TidemarkException(Code.INVALID, "offset " + offset + " is negative");
         }
         Exact exact = new Exact(key, offset);
-        exact.decided.whenComplete((done, why) -> decided(exact, oneWay ? why : null));
-        exacts.add(exact);
-        if (closed) { // the loop may have made its last run
-            exact.failed(new TidemarkException(Code.CLOSED, "this store was closed"));
+        if (oneWay) {
+            exact.decided.whenComplete((done, why) -> decidedOneWay(exact, why));
         }
+        table.exactly(exact);
         loop.ask();
         if (oneWay) {
             return;
@@ -173,9 +161,8 @@ final class ProgressKeeper {
         }
     }
 
-    /** An offset to be persisted as it is was decided; why: what nobody else is told of, or null. */
-    private void decided(Exact exact, Throwable why) {
-        table.decided(exact.key);
+    /** An offset that was sent one way is decided; why it is not persisted, or null. */
+    private void decidedOneWay(Exact exact, Throwable why) {
         if (why != null) {
             voice.dropped(Keys.queue(exact.key), exact.offset, "it was sent one way: " + why.getMessage());
         }
@@ -213,8 +200,11 @@ final class ProgressKeeper {
 
     /** Sends what changed, and tells what came of it. */
     private Findings send(Deadline deadline) {
-        Run run = new Run(table, cluster, deadline, takeExacts());
+        Run run = new Run(table, cluster, deadline);
         run.go();
+        if (table.exactsWait()) {
+            loop.ask();
+        }
         Findings f = run.findings;
         persisted.addAndGet(f.persisted.size());
         f.persisted.forEach((key, offset) -> voice.persisted(Keys.queue(key), offset));
@@ -223,22 +213,6 @@ final class ProgressKeeper {
         unread(f);
         fence(f);
         return f;
-    }
-
-    /** The offsets to be persisted as they are, one of a queue; the rest is for the next run. */
-    private List<Exact> takeExacts() {
-        Map<OffsetKey, Exact> taken = new HashMap<>();
-        List<Exact> later = new ArrayList<>();
-        for (Exact e = exacts.poll(); e != null; e = exacts.poll()) {
-            if (taken.putIfAbsent(e.key, e) != null) {
-                later.add(e);
-            }
-        }
-        if (!later.isEmpty()) {
-            exacts.addAll(later);
-            loop.ask();
-        }
-        return new ArrayList<>(taken.values());
     }
 
     /** Sees to progress of queues that the consumer has and that were never read. */
@@ -372,12 +346,16 @@ final class ProgressKeeper {
         try {
             moves.close(persistDeadline());
             if (loop.close(persistDeadline())) {
-                send(persistDeadline());
+                Deadline deadline = persistDeadline();
+                boolean more;
+                do { // what the memory says of a queue comes after its exact offsets
+                    more = !send(deadline).persisted.isEmpty();
+                } while (more && !deadline.passed());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        exacts.forEach(e -> e.failed(new TidemarkException(Code.CLOSED, "this store was closed")));
+        table.abandon().forEach(e -> e.failed(new TidemarkException(Code.CLOSED, "this store was closed")));
         table.unsaid().forEach((key, offset) ->
             voice.dropped(Keys.queue(key), offset, "the store was closed before the cluster had it"));
     }

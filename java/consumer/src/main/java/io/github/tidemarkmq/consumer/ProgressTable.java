@@ -6,8 +6,12 @@ import io.github.tidemarkmq.client.KeyState;
 import io.github.tidemarkmq.client.Meta;
 import io.github.tidemarkmq.client.OffsetKey;
 import io.github.tidemarkmq.client.TidemarkException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -34,9 +38,10 @@ final class ProgressTable {
     private final Map<OffsetKey, Long> readAt = new HashMap<>();
     /** The keys of the run of sending under way. */
     private final Set<OffsetKey> flying = new HashSet<>();
-    /** How many offsets of a key wait to be persisted as they are ({@link Exact}); never 0. */
-    private final Map<OffsetKey, Integer> exact = new HashMap<>();
-    private int exacts;
+    /** The offsets of a key that are to be persisted as they are, and are not decided, in their order; never none. */
+    private final Map<OffsetKey, Deque<Exact>> exacts = new HashMap<>();
+    /** How many these are. */
+    private int exactCount;
     private final Acts acts = new Acts();
     private boolean closed;
 
@@ -97,9 +102,7 @@ final class ProgressTable {
         while (!closed && underWay(key)) {
             await(deadline);
         }
-        if (closed) {
-            throw new TidemarkException(Code.CLOSED, "this store was closed");
-        }
+        open();
         Object read = new Object();
         QueueProgress p = queues.get(key);
         if (p == null || !p.read()) {
@@ -109,24 +112,52 @@ final class ProgressTable {
     }
 
     private boolean underWay(OffsetKey key) {
-        return flying.contains(key) || debts.containsKey(key) || reads.containsKey(key) || exact.containsKey(key);
+        return flying.contains(key) || debts.containsKey(key) || reads.containsKey(key) || exacts.containsKey(key);
     }
 
-    /** An offset of a key waits to be persisted as it is, which reads wait for; false: there are too many. */
-    synchronized boolean exactly(OffsetKey key) {
-        if (exacts == MOST_EXACT) {
-            return false;
+    private void open() throws TidemarkException {
+        if (closed) {
+            throw new TidemarkException(Code.CLOSED, "this store was closed");
         }
-        exacts++;
-        exact.merge(key, 1, Integer::sum);
-        return true;
     }
 
-    /** One of the offsets of a key that waited is decided. */
-    synchronized void decided(OffsetKey key) {
-        exacts--;
-        exact.computeIfPresent(key, (k, n) -> n == 1 ? null : n - 1);
+    /**
+     * Takes an offset that is to be persisted as it is. Reads of its queue, and what the memory says of it later, wait
+     * for it. Whether it lowers is decided here; if so, the memory is lowered at once.
+     *
+     * @throws TidemarkException {@link Code#BUSY}: too many wait; {@link Code#CLOSED}
+     */
+    synchronized void exactly(Exact e) throws TidemarkException {
+        open();
+        if (exactCount == MOST_EXACT) {
+            throw new TidemarkException(Code.BUSY, MOST_EXACT
+                + " offsets wait to be persisted as they are; send it again a little later");
+        }
+        exactCount++;
+        Deque<Exact> before = exacts.computeIfAbsent(e.key, k -> new ArrayDeque<>());
+        QueueProgress p = queues.get(e.key);
+        if (p != null && p.read()) {
+            e.progress = p;
+            e.lowers = p.lowers(e.offset) || before.stream().anyMatch(b -> b.offset > e.offset);
+            if (e.lowers && p.live()) {
+                p.lower(e.offset);
+            }
+        }
+        before.add(e);
+    }
+
+    /** Whether offsets wait to be persisted as they are. */
+    synchronized boolean exactsWait() {
+        return exactCount > 0;
+    }
+
+    /** Takes out all offsets that wait to be persisted as they are. */
+    synchronized List<Exact> abandon() {
+        List<Exact> all = new ArrayList<>();
+        exacts.values().forEach(all::addAll);
+        all.forEach(this::decided);
         notifyAll();
+        return all;
     }
 
     private void await(Deadline deadline) throws TidemarkException {
@@ -252,6 +283,30 @@ final class ProgressTable {
 
     Acts acts() {
         return acts;
+    }
+
+    /** The offsets whose turn it is to be persisted as they are: the first of each key. */
+    List<Exact> nextExacts() {
+        List<Exact> next = new ArrayList<>();
+        exacts.values().forEach(waiting -> next.add(waiting.getFirst()));
+        return next;
+    }
+
+    /** Whether an offset of a key, other than those, waits to be persisted as it is. */
+    boolean awaitsExact(OffsetKey key, List<Exact> but) {
+        Deque<Exact> waiting = exacts.get(key);
+        return waiting != null && !but.containsAll(waiting);
+    }
+
+    /** An offset that was to be persisted as it is is decided; its queue may be read. */
+    void decided(Exact e) {
+        Deque<Exact> waiting = exacts.get(e.key);
+        if (waiting != null && waiting.remove(e)) {
+            exactCount--;
+            if (waiting.isEmpty()) {
+                exacts.remove(e.key);
+            }
+        }
     }
 
     /** Whether this progress counts still: it is in memory, or owed. */

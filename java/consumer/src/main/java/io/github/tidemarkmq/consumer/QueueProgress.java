@@ -98,6 +98,11 @@ final class QueueProgress {
         return lowered && (known != NONE && value < known || doubted != NONE && value < doubted);
     }
 
+    /** The highest value whose commit has an unknown outcome; {@link #NONE} if nothing is in doubt. */
+    long doubted() {
+        return doubted;
+    }
+
     /** Whether this very offset would lower what the cluster is known to have, or may have. */
     boolean lowers(long offset) {
         return known != NONE && offset < known || doubted != NONE && offset < doubted;

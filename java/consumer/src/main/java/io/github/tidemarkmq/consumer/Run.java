@@ -14,8 +14,10 @@ import io.github.tidemarkmq.client.TidemarkException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * One run of sending: what changed of all queues and debts, first the commits, up to {@link #MOST} in a request, then
@@ -30,17 +32,19 @@ final class Run {
     private final Cluster cluster;
     private final Deadline deadline;
     private final List<Send> sends = new ArrayList<>();
-    private final List<Exact> exacts;
+    /** The offsets to be persisted as they are, one of a queue. */
+    private final List<Exact> exacts = new ArrayList<>();
+    /** Of these, the ones that lower. */
+    private final Map<OffsetKey, Long> lowered = new HashMap<>();
     /** Why some of them cannot even be sent; told once the monitor is free. */
     private final Map<Exact, TidemarkException> unsendable = new HashMap<>();
     /** What this run found out, for its maker to tell. */
     final Findings findings = new Findings();
 
-    Run(ProgressTable table, Cluster cluster, Deadline deadline, List<Exact> exacts) {
+    Run(ProgressTable table, Cluster cluster, Deadline deadline) {
         this.table = table;
         this.cluster = cluster;
         this.deadline = deadline;
-        this.exacts = exacts;
     }
 
     /** Makes the run. */
@@ -58,19 +62,22 @@ final class Run {
 
     private void plan() {
         synchronized (table) {
+            exacts.addAll(table.nextExacts());
             Map<OffsetKey, Send> chosen = new HashMap<>();
-            table.debts().forEach((key, p) -> choose(chosen, key, p));
-            table.queues().forEach((key, p) -> choose(chosen, key, p));
-            for (Exact e : exacts) {
-                exactly(chosen, e);
-            }
+            exacts.forEach(e -> exactly(chosen, e));
+            Set<OffsetKey> taken = new HashSet<>(chosen.keySet()); // what the memory says of these comes later
+            table.debts().forEach((key, p) -> choose(taken, chosen, key, p));
+            table.queues().forEach((key, p) -> choose(taken, chosen, key, p));
             sends.addAll(chosen.values());
             table.flying().addAll(chosen.keySet());
         }
         sends.sort(Comparator.comparing((Send s) -> s.cluster).thenComparing(s -> s.key));
     }
 
-    private void choose(Map<OffsetKey, Send> chosen, OffsetKey key, QueueProgress p) {
+    private void choose(Set<OffsetKey> taken, Map<OffsetKey, Send> chosen, OffsetKey key, QueueProgress p) {
+        if (taken.contains(key)) {
+            return;
+        }
         if (!p.read() && p.fenced() == null && p.value() != QueueProgress.NONE) {
             findings.unread.put(key, p.value());
         }
@@ -81,15 +88,15 @@ final class Run {
     }
 
     private void exactly(Map<OffsetKey, Send> chosen, Exact e) {
-        QueueProgress p = table.queues().get(e.key);
-        if (p == null || !p.read()) {
+        QueueProgress p = e.progress;
+        if (p == null) {
             unsendable.put(e,
                 new TidemarkException(Code.INVALID, "the queue was never read from the store: read it first"));
         } else if (p.fenced() != null) {
             unsendable.put(e, new TidemarkException(Code.FENCED, "the queue is fenced: " + p.fenced()));
-        } else if (p.lowers(e.offset)) {
-            p.lower(e.offset);
-            choose(chosen, e.key, p);
+        } else if (e.lowers && p.lowers(e.offset)) {
+            lowered.put(e.key, e.offset);
+            chosen.put(e.key, Send.lowering(e.key, p, e.offset));
         } else {
             chosen.put(e.key, Send.advance(e.key, p, e.offset));
         }
@@ -158,13 +165,22 @@ final class Run {
         List<Send> list = new ArrayList<>();
         synchronized (table) {
             for (Send s : sends) {
-                Send again = table.counts(s.key, s.progress) ? Send.next(s.key, s.progress) : null;
+                Send again = table.counts(s.key, s.progress) ? lowering(s) : null;
                 if (again != null && again.set) {
                     list.add(again);
                 }
             }
         }
         return list;
+    }
+
+    /** What comes after a send; null: nothing, or what the memory says has to wait for an offset that came before. */
+    private Send lowering(Send s) {
+        Long offset = lowered.get(s.key);
+        if (offset != null) {
+            return s.progress.live() ? Send.lowering(s.key, s.progress, offset) : null;
+        }
+        return table.awaitsExact(s.key, exacts) ? null : Send.next(s.key, s.progress);
     }
 
     private void set(Send s) {
@@ -213,6 +229,7 @@ final class Run {
         synchronized (table) {
             table.debts().values().removeIf(p -> !p.unsaid());
             table.flying().clear();
+            exacts.forEach(table::decided);
             table.notifyAll();
         }
         for (Exact e : exacts) {

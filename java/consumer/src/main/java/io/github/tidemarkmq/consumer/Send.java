@@ -36,6 +36,12 @@ final class Send {
         return new Send(key, p, false, offset);
     }
 
+    /** A set of this very offset, or the commit in doubt that has to come before it. The table's monitor is held. */
+    static Send lowering(OffsetKey key, QueueProgress p, long offset) {
+        boolean sure = p.doubted() == QueueProgress.NONE;
+        return new Send(key, p, sure, sure ? offset : p.doubted());
+    }
+
     Commit commit() {
         return new Commit(key, value, epoch);
     }

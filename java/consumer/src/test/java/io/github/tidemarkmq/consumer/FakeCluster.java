@@ -31,6 +31,8 @@ final class FakeCluster {
     private Code failing;
     /** What the next calls fail with, after they are done; null: nothing. */
     private Code losing;
+    /** What happens while the next commit is under way; null: nothing. */
+    private Runnable during;
     private int commits;
     private int sets;
     private int fetches;
@@ -65,6 +67,10 @@ final class FakeCluster {
         losing = code;
     }
 
+    synchronized void during(Runnable what) {
+        during = what;
+    }
+
     private void fail(Code code) throws TidemarkException {
         if (code != null) {
             throw new TidemarkException(code, "made to fail");
@@ -84,6 +90,10 @@ final class FakeCluster {
 
     private synchronized CommitAnswer commit(String cluster, List<Commit> list) throws TidemarkException {
         commits++;
+        if (during != null) {
+            during.run();
+            during = null;
+        }
         fail(failing);
         if (!cluster.equals(id)) {
             throw new TidemarkException(Code.FOREIGN_CLUSTER, "another cluster");

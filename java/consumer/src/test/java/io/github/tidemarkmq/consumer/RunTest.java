@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.tidemarkmq.client.Cluster;
 import io.github.tidemarkmq.client.Code;
-import io.github.tidemarkmq.client.Deadline;
 import io.github.tidemarkmq.client.FetchAnswer;
 import io.github.tidemarkmq.client.OffsetKey;
 import io.github.tidemarkmq.client.ReadAt;
@@ -18,46 +17,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Runs of sending, debts, reads and missed acts, step by step, in one thread. */
-class RunTest {
-    private static final OffsetKey KEY = new OffsetKey("billing", "orders", "b1", 0);
-    private static final OffsetKey OTHER = new OffsetKey("billing", "orders", "b1", 1);
-
-    private final FakeCluster fake = new FakeCluster();
-    private final ProgressTable table = new ProgressTable();
-    private final ActWatch watch = new ActWatch(table, fake.cluster());
-
-    private static Deadline soon() {
-        return Deadline.after(5, TimeUnit.SECONDS);
-    }
-
-    private static Deadline now() {
-        return Deadline.after(0, TimeUnit.SECONDS);
-    }
-
-    private void read(OffsetKey key) throws TidemarkException {
-        Object read = table.beginRead(key, soon());
-        FetchAnswer a = fake.cluster().fetch(Collections.singletonList(key), ReadAt.LINEARIZABLE, soon());
-        table.took(key, read, a.states().get(0), a.meta());
-    }
-
-    private Findings run(Exact... exacts) {
-        List<Exact> list = new ArrayList<>();
-        Collections.addAll(list, exacts);
-        Run run = new Run(table, fake.cluster(), soon(), list);
-        run.go();
-        return run.findings;
-    }
-
-    private Findings look() throws TidemarkException {
-        Findings f = new Findings();
-        watch.look(watch.answers(), f, soon());
-        return f;
-    }
-
+class RunTest extends Steps {
     @Test
     void onlyWhatChangedIsSent() throws TidemarkException {
         read(KEY);
@@ -71,7 +34,7 @@ class RunTest {
     }
 
     @Test
-    void aQueueThatWasNeverReadIsNamedAndNotSent() {
+    void aQueueThatWasNeverReadIsNamedAndNotSent() throws TidemarkException {
         table.update(KEY, 10, true);
         assertEquals(Collections.singletonMap(KEY, 10L), run().unread);
         assertEquals(-1, fake.offset(KEY));
@@ -301,7 +264,7 @@ class RunTest {
     }
 
     @Test
-    void whoWaitsForAnExactOffsetIsToldWithoutALock() {
+    void whoWaitsForAnExactOffsetIsToldWithoutALock() throws TidemarkException {
         Exact unread = new Exact(OTHER, 4);
         List<String> told = new ArrayList<>();
         unread.decided.whenComplete((done, why) -> told.add(Thread.holdsLock(table) + " " + why.getMessage()));
@@ -317,7 +280,8 @@ class RunTest {
             new Class<?>[] {Cluster.class}, (proxy, method, args) -> {
                 throw new NoSuchMethodError("as with a client of another version");
             });
-        Run run = new Run(table, broken, soon(), Collections.singletonList(exact));
+        table.exactly(exact);
+        Run run = new Run(table, broken, soon());
         assertThrows(NoSuchMethodError.class, run::go);
         Throwable why = assertThrows(ExecutionException.class, exact.decided::get).getCause();
         assertEquals(Code.OUTCOME_UNKNOWN, ((TidemarkException) why).code());
@@ -326,14 +290,18 @@ class RunTest {
     @Test
     void whatWaitsToBePersistedAsItIsHasABoundAndHoldsReads() throws TidemarkException {
         for (int i = 0; i < ProgressTable.MOST_EXACT; i++) {
-            assertTrue(table.exactly(KEY));
+            table.exactly(new Exact(KEY, i));
         }
-        assertFalse(table.exactly(OTHER));
+        TidemarkException e =
+            assertThrows(TidemarkException.class, () -> table.exactly(new Exact(OTHER, 0)));
+        assertEquals(Code.BUSY, e.code());
         assertThrows(TidemarkException.class, () -> table.beginRead(KEY, now()));
         for (int i = 0; i < ProgressTable.MOST_EXACT; i++) {
-            table.decided(KEY);
+            assertTrue(table.exactsWait());
+            run();
         }
-        assertTrue(table.exactly(OTHER));
+        assertFalse(table.exactsWait());
+        table.exactly(new Exact(OTHER, 0));
         read(KEY);
     }
 
