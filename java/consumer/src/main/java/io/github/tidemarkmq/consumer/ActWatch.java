@@ -4,22 +4,24 @@ import io.github.tidemarkmq.client.Cluster;
 import io.github.tidemarkmq.client.Deadline;
 import io.github.tidemarkmq.client.FetchAnswer;
 import io.github.tidemarkmq.client.KeyState;
+import io.github.tidemarkmq.client.Meta;
 import io.github.tidemarkmq.client.OffsetKey;
 import io.github.tidemarkmq.client.ReadAt;
 import io.github.tidemarkmq.client.TidemarkException;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 
 /**
  * Looks for acts that the store's queues have missed, idle ones too: when the last act that answers name has moved, it
- * asks which queues have a newer epoch, or are in another cluster, and fences these. It belongs to the thread that
- * makes the runs, so that no own set is under way meanwhile.
+ * asks which queues have a newer epoch, or are in another cluster, and fences these. A queue that may not be read is
+ * asked about in each run until it may, and keeps nothing of the others from being noticed. It belongs to the thread
+ * that makes the runs, so that no own set is under way meanwhile.
  */
 final class ActWatch {
     /** A queue that is asked about, as it was then. */
-    private static final class Watched {
+    private static final class Watched implements Parts.Item {
         final OffsetKey key;
         final QueueProgress progress;
         final long epoch;
@@ -28,6 +30,22 @@ final class ActWatch {
             this.key = key;
             this.progress = progress;
             this.epoch = progress.epoch();
+        }
+
+        @Override
+        public OffsetKey key() {
+            return key;
+        }
+
+        /** A question may be about queues of several clusters: the answer names the one that there is. */
+        @Override
+        public String cluster() {
+            return "";
+        }
+
+        @Override
+        public Suspicion suspicion() {
+            return progress.reads;
         }
     }
 
@@ -52,83 +70,125 @@ final class ActWatch {
      * @param since {@link #answers} when this run of the loop began
      */
     void look(long since, Findings into, Deadline deadline) throws TidemarkException {
-        OffsetKey any = anyLive();
-        if (any == null) {
+        List<Watched> live = live();
+        if (live.isEmpty()) {
             return;
         }
-        ping(any, since, into, deadline);
-        List<Watched> list = concerned();
+        boolean heard = heard(live, since, deadline);
+        into.answered |= heard;
+        Questions questions = new Questions(!heard, into, deadline);
+        new Parts<>(table, questions).send(heard ? concerned() : live);
+        if (questions.failure != null) {
+            throw questions.failure;
+        }
+    }
+
+    /** The queues that an act can concern. */
+    private List<Watched> live() {
+        List<Watched> list = new ArrayList<>();
+        synchronized (table) {
+            table.queues().forEach((key, p) -> {
+                if (p.live()) {
+                    list.add(new Watched(key, p));
+                }
+            });
+        }
+        return list;
+    }
+
+    /**
+     * Makes sure that something was heard in this run: by a linearizable read of one queue, since another one could
+     * miss an act that was answered before, at a node that lags. False: that one may not be read.
+     */
+    private boolean heard(List<Watched> live, long since, Deadline deadline) throws TidemarkException {
+        if (answers() != since) {
+            return true;
+        }
+        Watched any = Collections.min(live, Comparator.comparingLong(w -> w.suspicion().refusal));
+        if (any.suspicion().suspect()) {
+            return false;
+        }
         try {
-            for (int from = 0; from < list.size(); from += Run.MOST) {
-                inquire(list.subList(from, Math.min(list.size(), from + Run.MOST)), into, deadline);
-            }
+            hear(cluster.fetch(Collections.singletonList(any.key), ReadAt.LINEARIZABLE, deadline).meta());
+            return true;
         } catch (TidemarkException e) {
-            synchronized (table) {
-                table.acts().forget();
+            if (Parts.refused(e)) {
+                return false;
             }
             throw e;
         }
     }
 
-    private OffsetKey anyLive() {
+    private void hear(Meta meta) {
         synchronized (table) {
-            for (Map.Entry<OffsetKey, QueueProgress> e : table.queues().entrySet()) {
-                if (e.getValue().live()) {
-                    return e.getKey();
-                }
-            }
-            return null;
+            table.acts().hear(meta);
         }
     }
 
-    /**
-     * Makes sure that something was heard in this run: by a linearizable read, since another one could miss an act
-     * that was answered before, at a node that is behind.
-     */
-    private void ping(OffsetKey any, long since, Findings into, Deadline deadline) throws TidemarkException {
-        if (answers() == since) {
-            FetchAnswer answer = cluster.fetch(Collections.singletonList(any), ReadAt.LINEARIZABLE, deadline);
-            synchronized (table) {
-                table.acts().hear(answer.meta());
-            }
-        }
-        into.answered = true;
-    }
-
-    /** The queues that an act can concern, if there was one since they were asked about last; notes them as asked. */
+    /** All queues, noted as asked about, if there was an act since they were last; else those that it is open of. */
     private List<Watched> concerned() {
-        List<Watched> list = new ArrayList<>();
         synchronized (table) {
+            List<Watched> list = live(); // under the monitor: what is taken over later is seen to by Acts.took
             if (table.acts().pending()) {
                 table.acts().asking();
-                table.queues().forEach((key, p) -> {
-                    if (p.live()) {
-                        list.add(new Watched(key, p));
-                    }
-                });
+            } else {
+                list.removeIf(w -> !w.suspicion().suspect());
             }
+            return list;
         }
-        return list;
     }
 
-    private void inquire(List<Watched> list, Findings into, Deadline deadline) throws TidemarkException {
-        List<OffsetKey> keys = new ArrayList<>(list.size());
-        list.forEach(w -> keys.add(w.key));
-        long act;
-        synchronized (table) {
-            act = table.acts().heard();
+    /** The questions of one look. */
+    private final class Questions implements Parts.Requests<Watched> {
+        private final boolean linearizable;
+        private final Findings into;
+        private final Deadline deadline;
+        /** Why some queues could not be asked about; null: all were. */
+        private TidemarkException failure;
+
+        Questions(boolean linearizable, Findings into, Deadline deadline) {
+            this.linearizable = linearizable;
+            this.into = into;
+            this.deadline = deadline;
         }
-        FetchAnswer answer = cluster.fetch(keys, ReadAt.atLeast(act), deadline);
-        synchronized (table) {
-            table.acts().hear(answer.meta());
-            for (int i = 0; i < list.size(); i++) {
-                Watched w = list.get(i);
-                KeyState state = answer.states().get(i);
-                boolean same = table.queues().get(w.key) == w.progress && w.progress.live()
-                    && w.progress.epoch() == w.epoch;
-                if (same && w.progress.missed(state.epoch(), answer.meta().clusterId())) {
-                    w.progress.fence(Fence.Cause.MISSED_ACT);
-                    into.fenced(w.key, w.progress, Fence.Cause.MISSED_ACT, state);
+
+        @Override
+        public void send(List<Watched> list) throws TidemarkException {
+            List<OffsetKey> keys = new ArrayList<>(list.size());
+            list.forEach(w -> keys.add(w.key));
+            ReadAt at = linearizable ? ReadAt.LINEARIZABLE : ReadAt.atLeast(act());
+            FetchAnswer answer = cluster.fetch(keys, at, deadline);
+            into.answered = true;
+            synchronized (table) {
+                table.acts().hear(answer.meta());
+                for (int i = 0; i < list.size(); i++) {
+                    compare(list.get(i), answer.states().get(i), answer.meta());
+                }
+            }
+        }
+
+        private long act() {
+            synchronized (table) {
+                return table.acts().heard();
+            }
+        }
+
+        private void compare(Watched w, KeyState state, Meta meta) {
+            boolean same = table.queues().get(w.key) == w.progress && w.progress.live()
+                && w.progress.epoch() == w.epoch;
+            if (same && w.progress.missed(state.epoch(), meta.clusterId())) {
+                w.progress.fence(Fence.Cause.MISSED_ACT);
+                into.fenced(w.key, w.progress, Fence.Cause.MISSED_ACT, state);
+            }
+        }
+
+        /** What was refused is asked about again by itself; else all is. */
+        @Override
+        public void unanswered(List<Watched> list, TidemarkException why) {
+            failure = why;
+            if (!Parts.refused(why)) {
+                synchronized (table) {
+                    table.acts().forget();
                 }
             }
         }

@@ -49,8 +49,8 @@ final class Findings {
         fences.add(new Fenced(key, p, new Fence(Keys.queue(key), cause, p.value(), state)));
     }
 
-    void lost(Send s, Fence.Cause cause) {
-        lost.add(new Lost(s.key, s.value, "the queue left, and then turned out to be fenced: " + cause));
+    void lost(Send s, String why) {
+        lost.add(new Lost(s.key, s.progress.due(), "the queue left, and then " + why));
     }
 
     void persisted(Send s) {

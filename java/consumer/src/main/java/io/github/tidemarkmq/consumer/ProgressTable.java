@@ -43,6 +43,7 @@ final class ProgressTable {
     /** How many these are. */
     private int exactCount;
     private final Acts acts = new Acts();
+    private long refusals;
     private boolean closed;
 
     synchronized void update(OffsetKey key, long next, boolean increaseOnly) {
@@ -265,6 +266,11 @@ final class ProgressTable {
             fenced += p.fenced() != null ? 1 : 0;
         }
         return new StoreStats(queues.size(), unpersisted, fenced, persisted, fences, reachable);
+    }
+
+    /** The number of a refusal that came now; never 0. */
+    synchronized long refusal() {
+        return ++refusals;
     }
 
     // What follows is for Run and ActWatch, which hold the monitor.

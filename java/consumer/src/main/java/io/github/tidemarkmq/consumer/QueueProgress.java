@@ -8,6 +8,10 @@ final class QueueProgress {
     /** No offset, in the fields of this class alone: offsets are 0 or more, and no such number leaves it. */
     static final long NONE = -1;
 
+    /** Of its commits, and of questions about it. */
+    final Suspicion commits = new Suspicion();
+    final Suspicion reads = new Suspicion();
+
     /** The application's progress: the next message to consume. */
     private long value = NONE;
     /** Epoch and cluster were taken over, by the read that the progress starts from or by an own set. */

@@ -12,7 +12,7 @@ import io.github.tidemarkmq.client.SetAnswer;
 import io.github.tidemarkmq.client.SetRefusedException;
 import io.github.tidemarkmq.client.TidemarkException;
 import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -24,7 +24,7 @@ import java.util.Set;
  * the own sets, one by one. One run goes at a time, so that a queue never has two things under way. It belongs to the
  * thread that makes it.
  */
-final class Run {
+final class Run implements Parts.Requests<Send> {
     /** The most commits, or keys, in a request: with the longest names they stay within what one may carry. */
     static final int MOST = 500;
 
@@ -71,7 +71,6 @@ final class Run {
             sends.addAll(chosen.values());
             table.flying().addAll(chosen.keySet());
         }
-        sends.sort(Comparator.comparing((Send s) -> s.cluster).thenComparing(s -> s.key));
     }
 
     private void choose(Set<OffsetKey> taken, Map<OffsetKey, Send> chosen, OffsetKey key, QueueProgress p) {
@@ -103,36 +102,39 @@ final class Run {
     }
 
     private void commits() {
-        List<Send> batch = new ArrayList<>();
-        for (Send s : sends) {
-            if (s.set) {
-                continue;
-            }
-            if (batch.size() == MOST || !batch.isEmpty() && !batch.get(0).cluster.equals(s.cluster)) {
-                commit(batch);
-                batch.clear();
-            }
-            batch.add(s);
-        }
-        if (!batch.isEmpty()) {
-            commit(batch);
+        List<Send> list = new ArrayList<>(sends);
+        list.removeIf(s -> s.set);
+        new Parts<>(table, this).send(list);
+    }
+
+    @Override
+    public void send(List<Send> batch) throws TidemarkException {
+        List<Commit> commits = new ArrayList<>(batch.size());
+        batch.forEach(s -> commits.add(s.commit()));
+        CommitAnswer answer = cluster.commit(batch.get(0).cluster, commits, deadline);
+        synchronized (table) {
+            table.acts().hear(answer.meta());
+            verdicts(batch, answer);
         }
     }
 
-    private void commit(List<Send> batch) {
-        List<Commit> commits = new ArrayList<>(batch.size());
-        batch.forEach(s -> commits.add(s.commit()));
-        try {
-            CommitAnswer answer = cluster.commit(batch.get(0).cluster, commits, deadline);
-            synchronized (table) {
-                table.acts().hear(answer.meta());
-                verdicts(batch, answer);
-            }
-        } catch (TidemarkException e) {
-            synchronized (table) {
-                batch.forEach(s -> unanswered(s, e));
+    @Override
+    public void unanswered(List<Send> batch, TidemarkException e) {
+        synchronized (table) {
+            batch.forEach(s -> unanswered(s, e));
+            if (batch.size() == 1 && Parts.refused(e)) {
+                giveUp(batch.get(0), "the cluster refused its offset: " + e.getMessage());
             }
         }
+    }
+
+    /** Gives up the debt of a queue that left, if it is one; whether it is. */
+    private boolean giveUp(Send s, String why) {
+        boolean owed = table.debts().remove(s.key, s.progress);
+        if (owed) {
+            findings.lost(s, why);
+        }
+        return owed;
     }
 
     private void verdicts(List<Send> batch, CommitAnswer answer) {
@@ -200,9 +202,7 @@ final class Run {
             } else if (e.code() == Code.FENCED || e.code() == Code.FOREIGN_CLUSTER) {
                 refused(s, Fence.Cause.MISSED_ACT, null);
             } else {
-                synchronized (table) {
-                    findings.failed(s.key, e);
-                }
+                unanswered(Collections.singletonList(s), e);
             }
         }
     }
@@ -216,9 +216,8 @@ final class Run {
     /** Fences the queue of a send, if it is the same still; a debt is given up. */
     private void fence(Send s, Fence.Cause cause, KeyState state) {
         findings.failed(s.key, new TidemarkException(Code.FENCED, "the queue is fenced: " + cause));
-        if (table.debts().remove(s.key, s.progress)) {
-            findings.lost(s, cause);
-        } else if (table.queues().get(s.key) == s.progress) {
+        if (!giveUp(s, "turned out to be fenced: " + cause)
+            && table.queues().get(s.key) == s.progress) {
             s.progress.fence(cause);
             findings.fenced(s.key, s.progress, cause, state);
         }

@@ -5,7 +5,7 @@ import io.github.tidemarkmq.client.OffsetKey;
 import io.github.tidemarkmq.client.SetRequest;
 
 /** One queue in a run of sending, as it was when the run chose it. */
-final class Send {
+final class Send implements Parts.Item {
     final OffsetKey key;
     final QueueProgress progress;
     final boolean set;
@@ -40,6 +40,21 @@ final class Send {
     static Send lowering(OffsetKey key, QueueProgress p, long offset) {
         boolean sure = p.doubted() == QueueProgress.NONE;
         return new Send(key, p, sure, sure ? offset : p.doubted());
+    }
+
+    @Override
+    public OffsetKey key() {
+        return key;
+    }
+
+    @Override
+    public String cluster() {
+        return cluster;
+    }
+
+    @Override
+    public Suspicion suspicion() {
+        return progress.commits;
     }
 
     Commit commit() {

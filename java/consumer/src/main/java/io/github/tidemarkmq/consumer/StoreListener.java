@@ -20,8 +20,9 @@ public interface StoreListener {
     }
 
     /**
-     * An offset will not be persisted: its queue left the consumer and then turned out to be fenced, was never read,
-     * or the store was closed before the cluster could be asked. It may be consumed again. Or it was sent one way
+     * An offset will not be persisted: its queue left the consumer and then turned out to be fenced, or the cluster
+     * refused its offset, as over a limit or denied; or it was never read; or the store was closed before the cluster
+     * could be asked. It may be consumed again. Or it was sent one way
      * ({@link TidemarkOffsetStore#updateConsumeOffsetToBroker}) and was not taken, or nobody knows.
      *
      * @param why in words, for a log

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 
 /** A cluster in memory that keeps the rule of writing, whose calls can be made to fail. */
 final class FakeCluster {
@@ -33,6 +34,10 @@ final class FakeCluster {
     private Code losing;
     /** What happens while the next commit is under way; null: nothing. */
     private Runnable during;
+    /** What requests are refused with in which there is such a key; null: none is. */
+    private Code barring;
+    private Predicate<OffsetKey> barred;
+    private Predicate<OffsetKey> hidden = key -> false;
     private int commits;
     private int sets;
     private int fetches;
@@ -71,6 +76,17 @@ final class FakeCluster {
         during = what;
     }
 
+    /** Refuses commits and sets of these keys, and all requests that they are in; a null code ends it. */
+    synchronized void bar(Code code, Predicate<OffsetKey> which) {
+        barring = code;
+        barred = which;
+    }
+
+    /** Refuses fetches of these keys, and all requests that they are in. */
+    synchronized void hide(Predicate<OffsetKey> which) {
+        hidden = which;
+    }
+
     private void fail(Code code) throws TidemarkException {
         if (code != null) {
             throw new TidemarkException(code, "made to fail");
@@ -98,6 +114,7 @@ final class FakeCluster {
         if (!cluster.equals(id)) {
             throw new TidemarkException(Code.FOREIGN_CLUSTER, "another cluster");
         }
+        fail(barring != null && list.stream().anyMatch(c -> barred.test(c.key())) ? barring : null);
         index++;
         long[] offsets = new long[list.size()];
         List<Refusal> refused = new ArrayList<>();
@@ -119,6 +136,7 @@ final class FakeCluster {
     private synchronized SetAnswer set(SetRequest r) throws TidemarkException {
         sets++;
         fail(failing);
+        fail(barring != null && barred.test(r.key()) ? barring : null);
         KeyState s = state(r.key());
         boolean act = !r.clusterId().equals(id) || r.epoch() != s.epoch();
         boolean same = r.exists() == s.exists() && (!s.exists() || r.replaces() == s.position().offset());
@@ -134,6 +152,7 @@ final class FakeCluster {
     private synchronized FetchAnswer fetch(List<OffsetKey> keys) throws TidemarkException {
         fetches++;
         fail(failing);
+        fail(keys.stream().anyMatch(hidden) ? Code.DENIED : null);
         List<KeyState> states = new ArrayList<>();
         keys.forEach(k -> states.add(state(k)));
         return new FetchAnswer(meta(), states);

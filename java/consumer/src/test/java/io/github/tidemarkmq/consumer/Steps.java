@@ -47,7 +47,11 @@ abstract class Steps {
 
     final Findings look() throws TidemarkException {
         Findings f = new Findings();
-        watch.look(watch.answers(), f, soon());
+        look(f);
         return f;
+    }
+
+    final void look(Findings into) throws TidemarkException {
+        watch.look(watch.answers(), into, soon());
     }
 }

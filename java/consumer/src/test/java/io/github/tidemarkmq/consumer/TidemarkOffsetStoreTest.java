@@ -202,6 +202,17 @@ class TidemarkOffsetStoreTest {
     }
 
     @Test
+    void aRefusedQueueThatLeavesIsToldAndCanBeReadAgain() {
+        fromStore();
+        fake.bar(Code.LIMIT, KEY::equals);
+        store.updateOffset(MQ, 7, true);
+        store.removeOffset(MQ);
+        until(() -> dropped.contains("0 7"));
+        until(() -> fromStore() == -1);
+        assertEquals(0, store.stats().unpersisted());
+    }
+
+    @Test
     void anActMovesTheConsumer() {
         fake.commit(KEY, 50);
         assertEquals(50, fromStore());
