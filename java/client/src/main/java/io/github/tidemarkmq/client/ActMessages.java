@@ -7,6 +7,8 @@ import java.util.List;
 final class ActMessages {
     /** The act header's field, in each request. */
     static final int HEADER = 1;
+    /** ActHeader.timeout_ms. */
+    static final int TIMEOUT = 5;
     private static final int BEGIN = 0;
     private static final int CHUNK = 1;
     private static final int SWAP = 2;

@@ -10,6 +10,9 @@ import java.util.List;
  * are brought into the order of keys first if they are not in it, and the verdicts back into the caller's.
  */
 final class CommitMessages {
+    /** CommitRequest.timeout_ms. */
+    static final int TIMEOUT = 4;
+
     private final List<Commit> commits;
     /** The caller's index of the i-th commit on the wire; null if the order is the same. */
     private final Integer[] order;

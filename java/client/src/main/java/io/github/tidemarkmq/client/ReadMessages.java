@@ -5,6 +5,13 @@ import java.util.List;
 
 /** Fetches and listings, and their answers. */
 final class ReadMessages {
+    /** FetchRequest.timeout_ms. */
+    static final int FETCH_TIMEOUT = 4;
+    /** ListRequest.timeout_ms. */
+    static final int LIST_TIMEOUT = 12;
+    /** ClaimsRequest.timeout_ms. */
+    static final int CLAIMS_TIMEOUT = 5;
+    /** LIST_KIND_KEYS. */
     private static final int KEYS = 2;
 
     private ReadMessages() {

@@ -12,6 +12,11 @@ final class Request<T extends Answer> {
         WRITING
     }
 
+    /** The field of timeout_ms where a request has none, so that the node is not told. */
+    static final int NO_TIMEOUT = 0;
+    /** The field of the act header where a request is not an act. */
+    private static final int NO_HEADER = 0;
+
     private final Kind kind;
     private final String method;
     private final Object subject;
@@ -36,17 +41,17 @@ final class Request<T extends Answer> {
      *
      * @param method Service/Method
      * @param subject what it is about, for messages
-     * @param timeout the field of timeout_ms; 0 if there is none
+     * @param timeout the field of timeout_ms, or {@link #NO_TIMEOUT}
      */
     static <T extends Answer> Request<T> of(Kind kind, String method, Object subject, ProtoWriter body, int timeout,
         Messages.Decoder<T> decoder) {
-        return new Request<>(kind, method, subject, body, 0, timeout, decoder);
+        return new Request<>(kind, method, subject, body, NO_HEADER, timeout, decoder);
     }
 
     /** An act, whose time is in its header. */
     static Request<ActAnswer> act(String method, Object subject, ProtoWriter body) {
-        return new Request<>(Kind.WRITING, "GroupService/" + method, subject, body, ActMessages.HEADER, 5,
-            ActMessages::answer);
+        return new Request<>(Kind.WRITING, "GroupService/" + method, subject, body, ActMessages.HEADER,
+            ActMessages.TIMEOUT, ActMessages::answer);
     }
 
     Kind kind() {
@@ -68,10 +73,10 @@ final class Request<T extends Answer> {
     /** What goes behind the body: the time that the node is given. A header that comes twice is merged by protobuf. */
     ProtoWriter timeout(long millis) {
         ProtoWriter w = new ProtoWriter(16);
-        if (timeout == 0) {
+        if (timeout == NO_TIMEOUT) {
             return w;
         }
-        if (header == 0) {
+        if (header == NO_HEADER) {
             return w.number(timeout, millis);
         }
         int m = w.begin(header);

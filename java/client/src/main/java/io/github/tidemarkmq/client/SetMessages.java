@@ -2,6 +2,9 @@ package io.github.tidemarkmq.client;
 
 /** A set, its answer, and what that means. */
 final class SetMessages {
+    /** SetRequest.timeout_ms. */
+    static final int TIMEOUT = 9;
+
     private SetMessages() {
     }
 

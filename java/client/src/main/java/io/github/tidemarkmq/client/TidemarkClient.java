@@ -73,8 +73,8 @@ public final class TidemarkClient implements Cluster {
 
     @Override
     public ClusterStatus status(Deadline deadline) throws TidemarkException {
-        return calls.run(Request.of(Request.Kind.READING, "ClusterService/Status", "", new ProtoWriter(0), 0,
-            StatusMessages::answer), deadline);
+        return calls.run(Request.of(Request.Kind.READING, "ClusterService/Status", "", new ProtoWriter(0),
+            Request.NO_TIMEOUT, StatusMessages::answer), deadline);
     }
 
     @Override
@@ -94,14 +94,14 @@ public final class TidemarkClient implements Cluster {
         bound("commits", commits);
         CommitMessages m = new CommitMessages(commits);
         return calls.run(Request.of(Request.Kind.WRITING, "OffsetService/Commit", commits.get(0).key(),
-            m.request(cluster, atomic), 4, m::answer), deadline);
+            m.request(cluster, atomic), CommitMessages.TIMEOUT, m::answer), deadline);
     }
 
     @Override
     public SetAnswer set(SetRequest request, Deadline deadline) throws TidemarkException {
         meant(request.clusterId());
         Request<SetMessages.Verdict> r = Request.of(Request.Kind.WRITING, "OffsetService/Set", request.key(),
-            SetMessages.request(request), 9, in -> SetMessages.answer(request.key(), in));
+            SetMessages.request(request), SetMessages.TIMEOUT, in -> SetMessages.answer(request.key(), in));
         return calls.run(r, deadline, (verdict, resent) -> SetMessages.judge(request, verdict, resent));
     }
 
@@ -109,7 +109,7 @@ public final class TidemarkClient implements Cluster {
     public FetchAnswer fetch(List<OffsetKey> keys, ReadAt at, Deadline deadline) throws TidemarkException {
         bound("keys", keys);
         return calls.run(Request.of(Request.Kind.READING, "OffsetService/Fetch", keys.get(0),
-            ReadMessages.fetch(keys, at), 4, in -> ReadMessages.fetched(keys, in)), deadline);
+            ReadMessages.fetch(keys, at), ReadMessages.FETCH_TIMEOUT, in -> ReadMessages.fetched(keys, in)), deadline);
     }
 
     @Override
@@ -118,7 +118,7 @@ public final class TidemarkClient implements Cluster {
         check(limit >= 1 && limit <= MAX_COMMITS,
             "a page of " + limit + " rows; 1 to " + MAX_COMMITS + " are possible");
         return calls.run(Request.of(Request.Kind.READING, "GroupService/List", filter,
-            ReadMessages.list(filter, after, limit, at), 12, ReadMessages::page), deadline);
+            ReadMessages.list(filter, after, limit, at), ReadMessages.LIST_TIMEOUT, ReadMessages::page), deadline);
     }
 
     @Override
@@ -156,7 +156,7 @@ public final class TidemarkClient implements Cluster {
     @Override
     public ClaimAnswer claimOfBroker(String broker, ReadAt at, Deadline deadline) throws TidemarkException {
         return calls.run(Request.of(Request.Kind.READING, "GroupService/Claims", Names.plain(broker),
-            ReadMessages.claimOf(broker, at), 5, ReadMessages::claim), deadline);
+            ReadMessages.claimOf(broker, at), ReadMessages.CLAIMS_TIMEOUT, ReadMessages::claim), deadline);
     }
 
     @Override
