@@ -15,6 +15,7 @@ public final class ClientOptions {
     private final String clusterId;
     private final int maxCalls;
     private final long attemptMillis;
+    private final long lookMillis;
 
     private ClientOptions(Builder b) {
         this.seeds = Collections.unmodifiableList(new ArrayList<>(b.seeds));
@@ -25,6 +26,7 @@ public final class ClientOptions {
         this.clusterId = b.clusterId;
         this.maxCalls = b.maxCalls;
         this.attemptMillis = b.attemptMillis;
+        this.lookMillis = b.lookMillis;
     }
 
     /** Begins with the addresses of some nodes, best all: HOST:PORT, http://HOST:PORT or https://HOST:PORT. */
@@ -65,6 +67,10 @@ public final class ClientOptions {
         return attemptMillis;
     }
 
+    long lookMillis() {
+        return lookMillis;
+    }
+
     /** Collects options; the defaults suit a broker. Not for use from several threads. */
     public static final class Builder {
         private final List<String> seeds;
@@ -75,6 +81,7 @@ public final class ClientOptions {
         private String clusterId = "";
         private int maxCalls = 16;
         private long attemptMillis = 2000;
+        private long lookMillis = 1000;
 
         private Builder(List<String> seeds) {
             this.seeds = seeds;
@@ -125,6 +132,12 @@ public final class ClientOptions {
         /** How long one node is given for one send, in milliseconds; by default 2,000. */
         public Builder attemptMillis(long millis) {
             this.attemptMillis = millis;
+            return this;
+        }
+
+        /** How long files that were looked at are not looked at again, in milliseconds; for tests. */
+        Builder lookMillis(long millis) {
+            this.lookMillis = millis;
             return this;
         }
 

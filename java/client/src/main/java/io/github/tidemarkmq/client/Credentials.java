@@ -13,11 +13,12 @@ final class Credentials {
     }
 
     /** Checks the token, or reads its file; both may be empty, and not both given. */
-    static Credentials of(String token, String path) throws TidemarkException {
+    static Credentials of(String token, String path, long lookMillis) throws TidemarkException {
         if (!token.isEmpty() && !path.isEmpty()) {
             throw new TidemarkException(Code.INVALID, "a token and the file of one are given; give one of them");
         }
-        Credentials c = new Credentials(checked("the token", token), path.isEmpty() ? null : new WatchedFile(path));
+        Credentials c = new Credentials(checked("the token", token),
+            path.isEmpty() ? null : new WatchedFile(path, lookMillis));
         if (c.file != null) {
             c.read = checked(path, c.file.text().trim());
             if (c.read.isEmpty()) {

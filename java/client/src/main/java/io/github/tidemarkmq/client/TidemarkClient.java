@@ -41,7 +41,8 @@ public final class TidemarkClient implements Cluster {
             "a token is not sent without TLS, where others can read it: use https:// and TLS files, or insecureToken");
         List<Address> seeds = addresses(o.addresses());
         TlsFiles files = o.tls() == null ? new TlsFiles("", "", "") : o.tls();
-        return new TidemarkClient(o, seeds, secure ? Tls.of(files) : null, Credentials.of(o.token(), o.tokenFile()));
+        return new TidemarkClient(o, seeds, secure ? Tls.of(files, o.lookMillis()) : null,
+            Credentials.of(o.token(), o.tokenFile(), o.lookMillis()));
     }
 
     private static void check(boolean holds, String fault) throws TidemarkException {

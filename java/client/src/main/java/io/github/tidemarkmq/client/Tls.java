@@ -25,10 +25,10 @@ final class Tls {
     private final WatchedFile key;
     private SSLSocketFactory factory; // guarded by this
 
-    private Tls(TlsFiles files) throws TidemarkException {
-        ca = file(files.ca());
-        certificate = file(files.certificate());
-        key = file(files.key());
+    private Tls(TlsFiles files, long lookMillis) throws TidemarkException {
+        ca = file(files.ca(), lookMillis);
+        certificate = file(files.certificate(), lookMillis);
+        key = file(files.key(), lookMillis);
         if ((certificate == null) != (key == null)) {
             throw new TidemarkException(Code.INVALID, "a client certificate needs its key, and a key its certificate");
         }
@@ -36,12 +36,12 @@ final class Tls {
     }
 
     /** Reads the files; {@link Code#INVALID} says which one is not what it should be. */
-    static Tls of(TlsFiles files) throws TidemarkException {
-        return new Tls(files);
+    static Tls of(TlsFiles files, long lookMillis) throws TidemarkException {
+        return new Tls(files, lookMillis);
     }
 
-    private static WatchedFile file(String path) throws TidemarkException {
-        return path.isEmpty() ? null : new WatchedFile(path);
+    private static WatchedFile file(String path, long lookMillis) throws TidemarkException {
+        return path.isEmpty() ? null : new WatchedFile(path, lookMillis);
     }
 
     /** Speaks TLS over a connected socket; the handshake is done when this returns. */

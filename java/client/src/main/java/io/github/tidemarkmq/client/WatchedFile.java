@@ -8,16 +8,17 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.concurrent.TimeUnit;
 
-/** A small text file that may be replaced while we run. It is looked at no more than once a second. */
+/** A small text file that may be replaced while we run. It is not looked at again before some time has passed. */
 final class WatchedFile {
-    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final int MAX_BYTES = 1 << 20;
 
     private final Path path;
+    private final long lookNanos;
     private String stamp = ""; // guarded by this: time and size when it was read
     private long looked; // guarded by this
 
-    WatchedFile(String path) throws TidemarkException {
+    WatchedFile(String path, long lookMillis) throws TidemarkException {
+        this.lookNanos = TimeUnit.MILLISECONDS.toNanos(lookMillis);
         try {
             this.path = Paths.get(path);
         } catch (InvalidPathException e) {
@@ -41,7 +42,7 @@ final class WatchedFile {
 
     /** Whether there is another version than the one that was read. */
     synchronized boolean changed() {
-        if (System.nanoTime() - looked < LOOK_NANOS) {
+        if (System.nanoTime() - looked < lookNanos) {
             return false;
         }
         looked = System.nanoTime();
