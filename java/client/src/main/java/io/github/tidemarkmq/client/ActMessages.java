@@ -144,9 +144,9 @@ final class ActMessages {
     private static String advice(Code code) {
         switch (code) {
             case SUPERSEDED:
-                return "a newer act, or claim, is in the way; look at the keys, then decide anew with a new header";
+                return "a newer act, or claim, is in the way; look at the keys, then decide again, with a new header";
             case TOO_OLD:
-                return "its base is older than the acts that the cluster remembers; decide anew with a new header";
+                return "its base is older than the acts that the cluster remembers; decide again, with a new header";
             case NOT_FOUND:
                 return "what it names does not exist; check the names";
             case IMPORT_BUSY:

@@ -59,7 +59,7 @@ final class Address {
         return port;
     }
 
-    /** Whether the host is an IP address, for which nobody has to be asked. */
+    /** Whether the host is an IP address, which needs no lookup. */
     boolean literal() {
         return host.indexOf(':') >= 0 || host.chars().allMatch(c -> c == '.' || c >= '0' && c <= '9');
     }

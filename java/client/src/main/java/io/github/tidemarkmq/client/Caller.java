@@ -27,7 +27,7 @@ final class Caller {
     /**
      * Sends a request once.
      *
-     * @param nodeMillis how long the node may take, as it is told
+     * @param nodeMillis the time that the node is given
      * @param deadline that of the whole call
      */
     <T extends Answer> T once(Address address, Request<T> request, long nodeMillis, Deadline deadline) throws Failure {

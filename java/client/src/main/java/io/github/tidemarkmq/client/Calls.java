@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Sends a call until it has an answer, may not be sent again, or its time is up. */
 final class Calls implements AutoCloseable {
-    /** What a node is told less than there is, so that its own word comes first: a tenth, at most this. */
+    /** By how much the time that a node is given is cut, so that its own word comes first: a tenth, at most this. */
     private static final long MARGIN_MILLIS = 50;
     private static final long PAUSE_MILLIS = 20;
     private static final long MAX_PAUSE_MILLIS = 500;
@@ -27,7 +27,7 @@ final class Calls implements AutoCloseable {
         this.clusterId = clusterId;
     }
 
-    /** What reads an answer once it is there. */
+    /** Reads an answer once it is there. */
     interface Judge<T, R> {
         /** Judges an answer; resent: an earlier send may have been done. */
         R judge(T answer, boolean resent) throws TidemarkException;
@@ -38,7 +38,7 @@ final class Calls implements AutoCloseable {
         return run(request, deadline, (answer, resent) -> answer);
     }
 
-    /** Runs a call whose answer is judged by what became of earlier sends. */
+    /** Runs a call whose answer is judged by the fate of earlier sends. */
     <T extends Answer, R> R run(Request<T> request, Deadline deadline, Judge<T, R> judge) throws TidemarkException {
         Trial trial = new Trial(request);
         T answer;
@@ -75,7 +75,7 @@ final class Calls implements AutoCloseable {
         }
     }
 
-    /** Returns when the call may be sent again; else throws what it failed with. */
+    /** Returns when the call may be sent again; else throws its failure. */
     private void next(Trial trial, Failure f, Deadline deadline) throws TidemarkException {
         if (over()) {
             throw closedBy(trial);
@@ -107,7 +107,7 @@ final class Calls implements AutoCloseable {
         return closed.getCount() == 0;
     }
 
-    /** Takes what an answer says of where to go, and refuses that of another cluster than the one meant. */
+    /** Learns from an answer where to go, and refuses one of another cluster than the one meant. */
     private <T extends Answer> T accepted(Address address, Request<T> request, T answer) throws Failure {
         Meta meta = answer.meta();
         boolean reading = request.kind() == Request.Kind.READING;
@@ -123,7 +123,7 @@ final class Calls implements AutoCloseable {
         return answer;
     }
 
-    /** Goes where a failure says: to the leader it names, or away. */
+    /** Follows a failure: to the leader that it names, or away from the node. */
     private void follow(Address address, Failure f, Deadline deadline) {
         if (f.broken()) {
             caller.forget(address);
@@ -155,7 +155,7 @@ final class Calls implements AutoCloseable {
         return Math.max(1, Math.min(attemptMillis, left - Math.min(left / 10, MARGIN_MILLIS)));
     }
 
-    /** The pause after the n-th failure, in milliseconds: none, then doubling from 20 to 500, its half by chance. */
+    /** The pause after the n-th failure, in milliseconds: none, then doubling from 20 to 500, half of it random. */
     private static long pause(int n) {
         if (n <= 0) {
             return 0;

@@ -29,7 +29,7 @@ public final class ClientOptions {
         this.lookMillis = b.lookMillis;
     }
 
-    /** Begins with the addresses of some nodes, best all: HOST:PORT, http://HOST:PORT or https://HOST:PORT. */
+    /** Begins with the addresses of some nodes, preferably all: HOST:PORT, http://HOST:PORT or https://HOST:PORT. */
     public static Builder seeds(String... addresses) {
         return new Builder(Arrays.asList(addresses));
     }
@@ -105,7 +105,7 @@ public final class ClientOptions {
             return this;
         }
 
-        /** Sends the token without TLS, too, where whoever is on the way can read it; else that is refused. */
+        /** Sends the token without TLS, too, where anyone on the way can read it; without this call that is refused. */
         public Builder insecureToken() {
             this.insecureToken = true;
             return this;

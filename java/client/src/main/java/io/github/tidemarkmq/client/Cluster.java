@@ -3,8 +3,8 @@ package io.github.tidemarkmq.client;
 import java.util.List;
 
 /**
- * The calls of a Tidemark cluster. {@link TidemarkClient} is what makes them; the interface lets who builds on it test
- * without one. Every method may be called from any thread, and blocks until its answer, its deadline or
+ * The calls of a Tidemark cluster. {@link TidemarkClient} makes them; the interface lets code that builds on it be
+ * tested without a cluster. Every method may be called from any thread, and blocks until its answer, its deadline or
  * {@link #close}; within the deadline it is sent again, to another node, where that is safe.
  *
  * <p>A {@link TidemarkException} whose outcome is not unknown says that the request is not applied and never will be.
@@ -73,7 +73,7 @@ public interface Cluster extends AutoCloseable {
      * Claims a group: whoever had its keys is fenced. {@link ActAnswer#index} is the claim, which goes into the
      * headers of the holder's acts. Refusals: {@link Code#SUPERSEDED}, {@link Code#TOO_OLD}, {@link Code#LIMIT}.
      *
-     * @param holder who claims, for people
+     * @param holder the name of the claimant, for people
      */
     ActAnswer claimGroup(ActHeader act, String group, String holder, Deadline deadline) throws TidemarkException;
 
@@ -84,7 +84,7 @@ public interface Cluster extends AutoCloseable {
     ClaimAnswer claimOfBroker(String broker, ReadAt at, Deadline deadline) throws TidemarkException;
 
     /**
-     * Begins an import, or tells how far the one of this id is ({@link ActAnswer#next}). All its steps carry the same
+     * Begins an import, or says how far the one of this id is ({@link ActAnswer#next}). All its steps carry the same
      * id. Refusal: {@link Code#IMPORT_BUSY}.
      */
     ActAnswer importBegin(ActHeader act, ImportPlan plan, Deadline deadline) throws TidemarkException;

@@ -66,7 +66,7 @@ final class Connections implements AutoCloseable {
         return null;
     }
 
-    /** A connection of its own, for a question beside the calls. */
+    /** A connection of its own, for a question apart from the calls. */
     HttpConnection extra(Address address, Deadline deadline) throws Failure {
         return opened(dialer.dial(address, deadline));
     }
@@ -96,7 +96,7 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    /** Closes a connection that is of no use any more. */
+    /** Closes a connection that is no longer of use. */
     void drop(HttpConnection c) {
         synchronized (this) {
             open.remove(c);
@@ -104,14 +104,14 @@ final class Connections implements AutoCloseable {
         c.close();
     }
 
-    /** Closes what rests of an address that has failed. */
+    /** Closes the resting connections of an address that has failed. */
     void forget(Address address) {
         for (HttpConnection c = rested(address); c != null; c = rested(address)) {
             drop(c);
         }
     }
 
-    /** Cuts every connection, and lets those who wait for a place find that out. */
+    /** Cuts every connection, and wakes whoever waits for a place. */
     @Override
     public void close() {
         List<HttpConnection> all;

@@ -37,7 +37,7 @@ final class Credentials {
         return token;
     }
 
-    /** The header line, or nothing. While a file cannot be read, or holds no token, the one before goes on. */
+    /** The header line, or nothing. While a file cannot be read, or holds no token, the last one stays in use. */
     String header() {
         if (file != null && file.changed()) {
             try {

@@ -30,7 +30,7 @@ public final class Deadline {
         return unit.convert(at - System.nanoTime(), TimeUnit.NANOSECONDS);
     }
 
-    /** The time left for what waits in milliseconds: rounded up, so that whoever has waited it out is not early. */
+    /** The time left, for waits in milliseconds: rounded up, so that a wait of that length does not end early. */
     long millis() {
         long nanos = Math.max(0, remaining(TimeUnit.NANOSECONDS));
         return TimeUnit.NANOSECONDS.toMillis(nanos + TimeUnit.MILLISECONDS.toNanos(1) - 1);

@@ -33,7 +33,7 @@ final class Dialer implements AutoCloseable {
         this.tls = tls;
     }
 
-    /** What connections are opened with now; another one than that of an older connection makes that obsolete. */
+    /** What connections are opened with now; a connection that was opened with another one is obsolete. */
     Object identity() {
         return tls == null ? null : tls.current();
     }
@@ -109,7 +109,7 @@ final class Dialer implements AutoCloseable {
         }
     }
 
-    /** Ends what is being opened, whose alarms may never ring any more, and opens nothing from now on. */
+    /** Ends what is being opened, whose alarms may never ring, and opens nothing from now on. */
     @Override
     public void close() {
         List<Socket> all;

@@ -94,7 +94,7 @@ final class ErrorBody {
         return o instanceof String ? (String) o : "";
     }
 
-    /** Bounds a text and takes out what could forge a line of a log. */
+    /** Bounds a text and removes what could forge a line of a log. */
     static String clip(String s) {
         StringBuilder b = new StringBuilder();
         for (int i = 0; i < s.length() && i < MAX_TEXT; i++) {

@@ -1,6 +1,6 @@
 package io.github.tidemarkmq.client;
 
-/** What one send came to, other than an answer: what is known of it, and where to go next. */
+/** The end of a send that has no answer to decode: what is known of it, and where to go next. */
 final class Failure extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -69,7 +69,7 @@ final class HttpAnswer {
         }
     }
 
-    /** Whether nothing has come that nobody asked for. */
+    /** Whether nothing has come unasked. */
     boolean clean() {
         return rawAt == rawEnd;
     }
@@ -230,7 +230,7 @@ final class HttpAnswer {
     private static long digits(String s, int radix, int most) throws MalformedException {
         boolean plain = !s.isEmpty() && s.length() <= most && s.chars().allMatch(c -> Character.digit(c, radix) >= 0);
         if (!plain) {
-            throw new MalformedException("a number of its head is none");
+            throw new MalformedException("a number of its head is not one");
         }
         return Long.parseLong(s, radix);
     }

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * One connection to one node, and one request on it at a time. Nothing is ever sent again here. Not for use from
- * several threads, but for {@link #cut}.
+ * several threads, except for {@link #cut}.
  */
 final class HttpConnection implements Closeable {
     private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -50,7 +50,7 @@ final class HttpConnection implements Closeable {
         return identity;
     }
 
-    /** Sends a request: its head, its body, and what comes behind that. */
+    /** Sends a request: its head, its body, and what follows that. */
     void send(byte[] head, ProtoWriter body, ProtoWriter tail) throws IOException {
         out.write(head);
         out.write(body.array(), 0, body.length());
@@ -93,7 +93,7 @@ final class HttpConnection implements Closeable {
             return true;
         }
         try {
-            return !await(1); // whatever comes now, the end or words, nobody asked for
+            return !await(1); // whatever comes now, the end or bytes, comes unasked
         } catch (IOException e) {
             return false;
         }

@@ -2,7 +2,7 @@ package io.github.tidemarkmq.client;
 
 import java.util.Objects;
 
-/** What an import brings, as its first step says it. Sent again under the same act id, it tells how far it is. */
+/** What an import brings, as its first step says it. Sent again under the same act id, it asks how far that is. */
 public final class ImportPlan {
     private final boolean replace;
     private final String group;

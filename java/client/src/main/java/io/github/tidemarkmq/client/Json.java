@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads JSON, strictly: what errors come in, and nothing else does. Objects are maps, arrays lists, numbers and the
- * literals their own text in a {@link Plain}. The depth is bounded, and so is the input by whoever calls.
+ * Reads JSON, strictly. Errors come in it, and nothing else does. Objects are maps, arrays lists, numbers and the
+ * literals their own text in a {@link Plain}. The depth is bounded here, and the input by the caller.
  */
 final class Json {
     private static final int MAX_DEPTH = 16;
@@ -134,7 +134,7 @@ final class Json {
             case 'u':
                 return unicode();
             default:
-                throw fault("an escape that there is not");
+                throw fault("an unknown escape");
         }
     }
 
@@ -144,7 +144,7 @@ final class Json {
             char c = take();
             int digit = c < 128 ? Character.digit(c, 16) : -1;
             if (digit < 0) {
-                throw fault("an escape that there is not");
+                throw fault("an unknown escape");
             }
             v = v << 4 | digit;
         }
@@ -159,7 +159,7 @@ final class Json {
         String text = s.substring(from, at);
         boolean literal = text.equals("true") || text.equals("false") || text.equals("null");
         if (!literal && !text.matches("-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][-+]?[0-9]+)?")) {
-            throw fault("a value that there is not");
+            throw fault("an unknown value");
         }
         return new Plain(text);
     }
@@ -170,7 +170,7 @@ final class Json {
         }
     }
 
-    /** The next character that is no blank, which stays. */
+    /** The next character that is not a blank; it is not taken. */
     private char peek() throws MalformedException {
         blanks();
         if (at == s.length()) {
@@ -194,6 +194,6 @@ final class Json {
     }
 
     private MalformedException fault(String what) {
-        return new MalformedException("no JSON, at character " + at + ": " + what);
+        return new MalformedException("not JSON, at character " + at + ": " + what);
     }
 }

@@ -2,7 +2,7 @@ package io.github.tidemarkmq.client;
 
 import java.io.IOException;
 
-/** What came from the other side is not what it must be; the connection is of no use any more. */
+/** What came from the other side is not what it must be; the connection is no longer of use. */
 final class MalformedException extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -10,7 +10,7 @@ final class MalformedException extends IOException {
         super(message);
     }
 
-    /** Its words say where it is wrong; a trace would make hostile bytes dear. */
+    /** Its words say where it is wrong; a stack trace would make hostile bytes costly. */
     @Override
     public synchronized Throwable fillInStackTrace() {
         return this;

@@ -9,7 +9,7 @@ final class Messages {
     private Messages() {
     }
 
-    /** What reads the body of an answer, in the thread of the call. */
+    /** Reads the body of an answer, in the thread of the call. */
     interface Decoder<T> {
         T decode(ProtoReader r) throws MalformedException;
     }
@@ -160,7 +160,7 @@ final class Messages {
         return new Meta(cluster, index, lastAct, leader, age);
     }
 
-    /** The meta of an answer, without which it is none: each names its cluster. */
+    /** The meta of an answer, which is malformed without one: each names its cluster. */
     static Meta required(Meta meta) throws MalformedException {
         if (meta == null || meta.clusterId().isEmpty()) {
             throw new MalformedException("it names no cluster");

@@ -78,11 +78,11 @@ final class Pem {
         }
     }
 
-    /** Whether what one key signs, the other verifies; the JVM itself finds that out at a handshake only. */
+    /** Whether the public key verifies what the private one signs; the JVM itself finds out at a handshake only. */
     private static boolean fits(PrivateKey key, PublicKey of) throws GeneralSecurityException {
         String algorithm = of.getAlgorithm();
         if (!algorithm.equals("RSA") && !algorithm.equals("EC")) {
-            return true; // signing needs parameters that differ; a handshake will tell
+            return true; // signing needs other parameters; a handshake will show it
         }
         Signature s = Signature.getInstance("SHA256with" + (algorithm.equals("EC") ? "ECDSA" : "RSA"));
         s.initSign(key);

@@ -8,9 +8,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Tells a node that takes its time from one that is dead: paused, hung, or cut off. Over HTTP/1.1 a node gives no sign
- * of life while it works on a request; so when an answer is late, the node's {@code /livez} is asked on a connection
- * of its own, once for all calls that wait. What it says does not matter, only that it says something.
+ * Distinguishes a node that takes its time from one that is dead: paused, hung, or cut off. Over HTTP/1.1 a node gives
+ * no sign of life while it works on a request; so when an answer is late, the node's {@code /livez} is asked on a
+ * connection of its own, once for all calls that wait. What it says does not matter; that it says something does.
  */
 final class Pulse {
     /** How long an answer is awaited before the node is asked. */

@@ -2,7 +2,7 @@ package io.github.tidemarkmq.client;
 
 import java.util.Locale;
 
-/** One call: what is sent, each time the same but for the time that the node is given, and how its answer is read. */
+/** One call: what is sent, each time the same except for the node's time, and how its answer is read. */
 final class Request<T extends Answer> {
     /** What sending a request again may do. */
     enum Kind {
@@ -12,7 +12,7 @@ final class Request<T extends Answer> {
         WRITING
     }
 
-    /** The field of timeout_ms where a request has none, so that the node is not told. */
+    /** The field of timeout_ms where a request has none. */
     static final int NO_TIMEOUT = 0;
     /** The field of the act header where a request is not an act. */
     private static final int NO_HEADER = 0;
@@ -70,7 +70,7 @@ final class Request<T extends Answer> {
         return decoder;
     }
 
-    /** What goes behind the body: the time that the node is given. A header that comes twice is merged by protobuf. */
+    /** What follows the body: the time that the node is given. A header that comes twice is merged by protobuf. */
     ProtoWriter timeout(long millis) {
         ProtoWriter w = new ProtoWriter(16);
         if (timeout == NO_TIMEOUT) {

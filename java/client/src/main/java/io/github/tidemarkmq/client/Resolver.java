@@ -17,14 +17,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Looks host names up, anew for each connection. The JVM's lookup has no deadline and cannot be interrupted; so it runs
+ * Looks host names up again for each connection. The JVM's lookup has no deadline and cannot be interrupted; so it runs
  * in a daemon thread, and its caller goes when its time is up. Callers share the lookup of a name: one that hangs
  * holds one of the threads, and leaves the others to the names that can be resolved.
  */
 final class Resolver implements AutoCloseable {
     private static final int THREADS = 16;
 
-    /** Who knows the addresses of a host; as long as it likes. */
+    /** Looks up the addresses of a host, for as long as that takes. */
     interface Lookup {
         InetAddress[] lookup(String host) throws UnknownHostException;
     }
@@ -100,7 +100,7 @@ final class Resolver implements AutoCloseable {
         }
     }
 
-    /** Lets go whoever waits; a lookup that hangs keeps its thread until it ends. */
+    /** Releases whoever waits; a lookup that hangs keeps its thread until it ends. */
     @Override
     public void close() {
         List<Future<InetAddress[]>> all;

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Where calls should go: to the leader that answers name, else to the next seed. An address that failed is passed
- * over for a while, so that a node that goes on naming it does not send every call into the void.
+ * over for a while, so that a node that keeps naming it does not send every call into the void.
  */
 final class Routes {
     private static final long SHUNNED_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -30,7 +30,7 @@ final class Routes {
         return want;
     }
 
-    /** Takes the leader that an answer named; empty, or no address, is no word. */
+    /** Takes the leader that an answer named; one that is empty or not an address is ignored. */
     synchronized void learn(String leader) {
         Address address = leader.isEmpty() ? null : Address.parse(leader);
         if (address != null && !shunned(address)) {
@@ -60,7 +60,7 @@ final class Routes {
         shunned.remove(address);
     }
 
-    /** The next seed that is another and not shunned; if there is none, the next other; if there is none, the same. */
+    /** The next other seed that is not shunned; else the next other one; else the same. */
     private Address seed(Address left) {
         Address other = null;
         for (int i = 0; i < seeds.size(); i++) {

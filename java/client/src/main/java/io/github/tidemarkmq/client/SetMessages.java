@@ -1,6 +1,6 @@
 package io.github.tidemarkmq.client;
 
-/** A set, its answer, and what that means. */
+/** A set, its answer, and the meaning of that. */
 final class SetMessages {
     /** SetRequest.timeout_ms. */
     static final int TIMEOUT = 9;
@@ -8,7 +8,7 @@ final class SetMessages {
     private SetMessages() {
     }
 
-    /** What a node said of a set. */
+    /** The answer of a node to a set. */
     static final class Verdict implements Answer {
         final Meta meta;
         final boolean applied;
@@ -72,7 +72,7 @@ final class SetMessages {
         if (same && s.epoch() == (s.operator() ? now.epoch() : v.state.epoch())) {
             // Had any send been done, the epoch would have moved.
             boolean asItWas = v.state.exists() == s.exists() && now.offset() == s.replaces();
-            throw refused(v.state, !asItWas); // as it was: what is in the way is a claim
+            throw refused(v.state, !asItWas); // as it was: a claim is in the way
         }
         if (!resent) {
             throw refused(v.state, false);

@@ -54,7 +54,7 @@ final class Tls {
         return s;
     }
 
-    /** The factory of the files as they are. While they cannot be read or do not fit together, the one before. */
+    /** The factory of the files as they are. While they cannot be read or do not fit together, the last one. */
     synchronized SSLSocketFactory current() {
         boolean changed = changed(ca) | changed(certificate) | changed(key);
         if (changed) {

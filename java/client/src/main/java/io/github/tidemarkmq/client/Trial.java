@@ -1,6 +1,6 @@
 package io.github.tidemarkmq.client;
 
-/** One call and what became of its sends so far. Belongs to the thread of the call. */
+/** One call and the fate of its sends so far. Belongs to the thread of the call. */
 final class Trial {
     private final Request<?> request;
     private int sends;
@@ -30,7 +30,7 @@ final class Trial {
         return request.kind() == Request.Kind.READING;
     }
 
-    /** Notes what an attempt came to. What a node said tells more than that another one was silent. */
+    /** Notes the failure of an attempt. The words of one node say more than the silence of another. */
     void note(Failure f, boolean timeUp) {
         unknown |= !reading() && f.sent() && f.code().outcomeUnknown();
         boolean silent = f.broken() || reading() && f.code().outcomeUnknown();
@@ -45,7 +45,7 @@ final class Trial {
         return f.broken() || f.sent() && (f.code().retriable() || f.code() == Code.CLOSED);
     }
 
-    /** What the call failed with; every code but the unknown outcome says that no send of it is or will be done. */
+    /** The failure of the call; every code except the unknown outcome says that no send of it is or will be done. */
     TidemarkException end(String why) {
         String text = request + (sends > 1 ? " (" + sends + " attempts)" : "") + ": " + why;
         String said = last == null || last.getMessage().isEmpty() ? "" : last.getMessage();

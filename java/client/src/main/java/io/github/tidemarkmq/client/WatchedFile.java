@@ -22,7 +22,7 @@ final class WatchedFile {
         try {
             this.path = Paths.get(path);
         } catch (InvalidPathException e) {
-            throw new TidemarkException(Code.INVALID, Names.quoted(path) + " is no path of a file", e);
+            throw new TidemarkException(Code.INVALID, Names.quoted(path) + " is not the path of a file", e);
         }
     }
 
@@ -49,11 +49,11 @@ final class WatchedFile {
         try {
             return !stampNow().equals(stamp);
         } catch (IOException e) {
-            return false; // it is being replaced, or gone: what was read goes on
+            return false; // it is being replaced, or gone: what was read stays in use
         }
     }
 
-    /** What was read was of no use: the file counts as changed the next time. */
+    /** What was read cannot be used: the file counts as changed the next time. */
     synchronized void again() {
         stamp = "";
     }

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Whoever waits comes back when a client is closed, and names that hang hold up nobody but who needs them. */
+/** Whoever waits comes back when a client is closed, and names that hang hold up only the calls that need them. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CloseTest {
     private static Deadline soon() {

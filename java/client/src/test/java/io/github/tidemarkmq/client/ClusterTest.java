@@ -62,7 +62,7 @@ class ClusterTest {
         CommitAnswer a = commit(new Commit(k, 7, before.epoch()));
         assertTrue(a.accepted(0));
         assertEquals(7, a.offset(0));
-        assertEquals(7, commit(new Commit(k, 5, before.epoch())).offset(0), "the larger stays, and is told");
+        assertEquals(7, commit(new Commit(k, 5, before.epoch())).offset(0), "the larger stays, and is in the answer");
         KeyState after = read(k);
         assertTrue(after.exists());
         assertEquals(7, after.position().offset());

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What is left of a deadline, for those who wait in milliseconds. */
+/** The time left of a deadline, for waits in milliseconds. */
 class DeadlineTest {
     @Test
     void whoeverWaitsItOutIsNotEarly() {

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A node that answers what a test says, byte for byte. It always answers /livez, unless it is told not to. */
+/** A node that answers what a test says, byte for byte. It answers /livez unless a test has it not to. */
 final class FakeNode implements AutoCloseable {
     static final String CLUSTER = "00112233445566778899aabbccddeeff";
     private static final Pattern LENGTH = Pattern.compile("(?i)content-length: *([0-9]+)");

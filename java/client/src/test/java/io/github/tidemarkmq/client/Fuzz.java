@@ -11,7 +11,7 @@ import java.util.Random;
 
 /**
  * Gives damaged inputs to what reads bytes from outside. Inputs that were read are damaged further, so that it gets
- * to where several things have to be wrong at once. It goes on for so many rounds, or with {@code -Dfuzz.time=5m} for
+ * to where several things have to be wrong at once. It runs for so many rounds, or with {@code -Dfuzz.time=5m} for
  * so long, and a failure prints its input and the seed ({@code -Dseed=}).
  */
 public final class Fuzz {

@@ -31,7 +31,7 @@ class FuzzTest {
         return Arrays.copyOf(w.array(), w.length());
     }
 
-    /** Reads an answer, and tells all that it holds. */
+    /** Reads an answer, and gives all that it holds as text. */
     private interface Reading {
         String read(ProtoReader r) throws Exception;
     }
@@ -121,7 +121,7 @@ class FuzzTest {
         });
     }
 
-    /** Reads an answer that comes in pieces of at most so many bytes, and tells what it is. */
+    /** Reads an answer that comes in pieces of at most so many bytes, and gives it as text. */
     private static String http(byte[] b, int piece) throws IOException {
         InputStream in = new ByteArrayInputStream(b) {
             @Override
@@ -204,7 +204,7 @@ class FuzzTest {
         });
     }
 
-    /** Refuses as the others do: an address that is none is null. */
+    /** Refuses as the others do: what is not an address is null. */
     private static Address address(String text) throws MalformedException {
         Address a = Address.parse(text);
         if (a == null) {
@@ -239,7 +239,7 @@ class FuzzTest {
         });
     }
 
-    /** What the key is; its encoding may have bytes behind it that say nothing. */
+    /** What the key is; its encoding may be followed by bytes that mean nothing. */
     private static BigInteger number(PrivateKey key) {
         return ((ECPrivateKey) key).getS();
     }

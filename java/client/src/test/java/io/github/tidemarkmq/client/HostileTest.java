@@ -79,7 +79,7 @@ class HostileTest {
 
     @Test
     void wrongJson() throws Exception {
-        says("no JSON",
+        says("not JSON",
             refused((n, head, out) -> out.write(FakeNode.whole("503 X", "application/json", bytes("{\"code\":")))));
     }
 

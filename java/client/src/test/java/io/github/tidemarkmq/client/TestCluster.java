@@ -122,7 +122,7 @@ public final class TestCluster implements AutoCloseable {
         return nodes;
     }
 
-    /** The node that leads, as a client is told. */
+    /** The node that leads, as a client sees it. */
     public Node leader(Cluster client) throws TidemarkException {
         String at = client.listKeys(KeyFilter.ALL, null, 1, ReadAt.LINEARIZABLE, Deadline.after(30, TimeUnit.SECONDS))
             .meta().leader();

@@ -17,7 +17,8 @@ import org.apache.rocketmq.remoting.protocol.RemotingCommand;
 /**
  * Asks brokers for a group's offsets, over the consumer's own connections. RocketMQ's RemoteBrokerOffsetStore is no
  * help: in a client of 4.9 its readOffset takes every error that a broker answers, busy and starting among them, for
- * "no offset", and the consumer begins behind messages that nobody consumed; and it has its own time, 5 s. Any thread.
+ * "no offset", and the consumer begins after messages that were never consumed; and it has a timeout of its own, 5 s.
+ * Any thread.
  */
 final class BrokerOffsets {
     /** RequestCode.QUERY_CONSUMER_OFFSET. That class, and the header's, have other packages in 5.x than in 4.9. */
@@ -35,7 +36,7 @@ final class BrokerOffsets {
      * deadline, and before that as long as the client needs for a name server, if it does not know the broker's
      * address, and for a connection, if it has none: 3 s each, unless it is configured otherwise.
      *
-     * @throws TidemarkException {@link Code#UNREACHABLE}: nobody knows; ask again later
+     * @throws TidemarkException {@link Code#UNREACHABLE}: it is not known; ask again later
      */
     static long ask(MQClientInstance client, String group, MessageQueue mq, Deadline deadline)
         throws TidemarkException {
@@ -101,7 +102,7 @@ final class BrokerOffsets {
 
         @Override
         public void checkFields() {
-            // Called by who reads a header from the wire.
+            // Called by the reader of a header from the wire.
         }
     }
 }

@@ -7,8 +7,7 @@ import org.apache.rocketmq.common.message.MessageQueue;
 
 /**
  * The consumer that a store was installed into, as far as the store moves it. Only what all clients from 4.9.4 to
- * 5.5.0 have is used. Everything but {@link #again} and
- * {@link #brokerOffset} returns at once.
+ * 5.5.0 have is used. Everything except {@link #again} and {@link #brokerOffset} returns at once.
  */
 interface Consumption {
     /** The consumer's group with its namespace; known once the consumer starts. */
@@ -33,12 +32,12 @@ interface Consumption {
      * Makes the consumer begin a fenced queue again, some time after {@link #stop}: whoever was about to report
      * progress then has done so meanwhile, and was ignored. May block for as long as the consumer holds its own locks.
      *
-     * @return whether the consumer has nothing of the old position any more; if not, or if it throws, it is called
+     * @return whether the consumer has nothing left of the old position; if not, or if it throws, it is called
      *     again a little later, unless the queue was removed meanwhile
      */
     boolean again(MessageQueue mq, Rereading rereading) throws MQClientException, TidemarkException;
 
-    /** Has the consumer look soon which queues it should have. */
+    /** Has the consumer find out soon which queues it should have. */
     void rebalance();
 
     /**

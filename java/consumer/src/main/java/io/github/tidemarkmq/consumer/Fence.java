@@ -5,7 +5,7 @@ import java.util.OptionalLong;
 import org.apache.rocketmq.common.message.MessageQueue;
 
 /**
- * Tells that a queue is fenced: nothing of it is sent any more and updates of it are ignored, until it is read again.
+ * Says that a queue is fenced: nothing more of it is sent and updates of it are ignored, until it is read again.
  * A store that was installed into a consumer sees to that itself.
  */
 public final class Fence {
@@ -43,12 +43,12 @@ public final class Fence {
         return cause;
     }
 
-    /** The progress that was in memory, which is not to be relied on any more; empty if there was none. */
+    /** The progress that was in memory, which is no longer to be relied on; empty if there was none. */
     public OptionalLong offset() {
         return offset == QueueProgress.NONE ? OptionalLong.empty() : OptionalLong.of(offset);
     }
 
-    /** The key as the answer had it; null if the answer did not tell. */
+    /** The key as the answer had it; null if it did not have it. */
     public KeyState state() {
         return state;
     }

@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What a run, or a look for missed acts, found out, to be told once no lock is held. */
+/** What a run, or a look for missed acts, found out, to be reported once no lock is held. */
 final class Findings {
     /** A queue that was fenced, with the progress that it is about. */
     static final class Fenced {
@@ -62,7 +62,7 @@ final class Findings {
         failures.put(key, e);
     }
 
-    /** What kept offsets from being persisted, but for fences, which are told by themselves; null if nothing did. */
+    /** What kept offsets from being persisted, except for fences, which are reported apart; null if nothing did. */
     TidemarkException failure() {
         for (TidemarkException e : failures.values()) {
             if (e.code() != Code.FENCED) {

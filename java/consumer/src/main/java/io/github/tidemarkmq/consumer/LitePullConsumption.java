@@ -83,7 +83,7 @@ final class LitePullConsumption implements Consumption {
         long stored = rereading.read();
         MQAdminImpl ends = client().getMQAdminImpl();
         long wanted = stored >= 0 ? stored : begin(mq, ends);
-        // Beyond an end it goes on at that end, as a push consumer does.
+        // Beyond an end it continues at that end, as a push consumer does.
         long next = Math.max(ends.minOffset(mq), Math.min(ends.maxOffset(mq), wanted));
         synchronized (impl) {
             impl.seek(mq, next);

@@ -19,8 +19,8 @@ import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.message.MessageQueue;
 
 /**
- * Runs a store: the loop that persists, looks for missed acts and moves the consumer, and the reads that queues begin
- * with. It owns two threads, the loop's and that of the moves, which {@link #close} waits for.
+ * Runs a store: the loop that persists, looks for missed acts and moves the consumer, and the first reads of queues.
+ * It owns two threads, the loop's and that of the moves, which {@link #close} waits for.
  */
 final class ProgressKeeper {
     /** How long a queue that the consumer does not have yet may be in memory: between its read and its first pull. */
@@ -193,12 +193,12 @@ final class ProgressKeeper {
             hurry(sent.answered, deadline);
             forget();
             moves.go();
-        } catch (RuntimeException | Error e) { // without this thread nothing would be persisted any more
+        } catch (RuntimeException | Error e) { // without this thread nothing more would be persisted
             voice.warn("a run of persisting offsets failed; the next one tries again", e);
         }
     }
 
-    /** Sends what changed, and tells what came of it. */
+    /** Sends what changed, and reports the outcome. */
     private Findings send(Deadline deadline) {
         Run run = new Run(table, cluster, deadline);
         run.go();
@@ -249,11 +249,11 @@ final class ProgressKeeper {
         return failure;
     }
 
-    /** Stops the queues that were fenced, and has them begun again. */
+    /** Stops the queues that were fenced, and has them started again. */
     private void fence(Findings f) {
         for (Findings.Fenced one : f.fences) {
             fences.incrementAndGet();
-            moves.add(one.key, one.progress); // first: what a stop throws is made up for by the move
+            moves.add(one.key, one.progress); // first: the move makes up for a stop that throws
             try {
                 consumption.stop(one.fence.queue());
             } catch (RuntimeException | Error e) {
@@ -281,7 +281,7 @@ final class ProgressKeeper {
         }
     }
 
-    /** Takes out queues that the consumer does not have any more. */
+    /** Takes out queues that the consumer no longer has. */
     private void forget() {
         for (OffsetKey key : table.settledFor(BEGINNING)) {
             if (!consumption.has(Keys.queue(key))) {
@@ -334,7 +334,7 @@ final class ProgressKeeper {
         }
     }
 
-    /** Persists the rest, ends the threads, and tells what is not persisted. */
+    /** Persists the rest, ends the threads, and reports what is not persisted. */
     void close() {
         synchronized (this) {
             if (closed) {

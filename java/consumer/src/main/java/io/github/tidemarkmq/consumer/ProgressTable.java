@@ -18,9 +18,9 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The memory of a store: the progress of each queue, and what queues that left the consumer still owe the cluster.
- * Its monitor guards all of it, the {@link QueueProgress}es included; nothing blocks under it but waiting for it.
+ * Its monitor guards all of it, the {@link QueueProgress}es included; nothing blocks under it except for waits on it.
  *
- * <p>A queue that leaves before its offset is persisted stays as a debt: it is out of the consumer's sight, is sent on
+ * <p>A queue that leaves before its offset is persisted stays as a debt: it is out of the consumer's sight, is sent
  * until it is decided, and is awaited by the read that the queue would begin again from. A commit does no harm however
  * late it comes; a lowering is a compare-and-set.
  */
@@ -187,7 +187,7 @@ final class ProgressTable {
         return before;
     }
 
-    /** Lets a fenced queue, if it is the same still, go on from another position. Whether it does. */
+    /** Lets a fenced queue, if it is still the same, continue from another position. Whether it does. */
     synchronized boolean retake(OffsetKey key, QueueProgress fenced, KeyState state, Meta meta) {
         if (closed || queues.get(key) != fenced) {
             return false;
@@ -221,7 +221,7 @@ final class ProgressTable {
         return p;
     }
 
-    /** What the cluster is not known to have, debts included; fenced queues, which were told, are left out. */
+    /** What the cluster is not known to have, debts included; fenced queues, which were reported, are left out. */
     synchronized Map<OffsetKey, Long> unsaid() {
         Map<OffsetKey, Long> out = new HashMap<>();
         queues.forEach((key, p) -> {

@@ -11,7 +11,7 @@ import org.apache.rocketmq.common.message.MessageQueue;
 /**
  * A push consumer, concurrent or orderly. It is moved by its own cure for queues whose pulls have stopped
  * (RebalanceImpl.updateProcessQueueTableInRebalance, isPullExpired): the process queue is dropped, so that no result of
- * it counts, and told as not pulled for long; a rebalance then removes it, of an orderly one once its listener has
+ * it counts, and marked as not pulled for long; a rebalance then removes it, of an orderly one once its listener has
  * returned, and adds the queue again, which begins with a read. All of that happens in the one thread of rebalances, so
  * that nothing comes between the removal and the read.
  */

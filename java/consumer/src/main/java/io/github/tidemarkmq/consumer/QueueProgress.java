@@ -18,7 +18,7 @@ final class QueueProgress {
     private boolean read;
     private long epoch;
     private String cluster = "";
-    /** The offset that the position had as the last answer told; what an own set compares. */
+    /** The offset of the position in the last answer; what an own set compares. */
     private long known = NONE;
     /** The value acknowledged, or read, last. */
     private long settled = NONE;
@@ -31,7 +31,7 @@ final class QueueProgress {
     private boolean lowered;
     /** The application froze the value. */
     private boolean still;
-    /** Why nothing is sent any more; null while it is. */
+    /** Why nothing more is sent; null while it is. */
     private Fence.Cause fenced;
     /** A value came while it was fenced. */
     private boolean ignored;
@@ -56,7 +56,7 @@ final class QueueProgress {
         still = true;
     }
 
-    /** Makes it what its first read found; an offset of {@link #NONE} is none. */
+    /** Takes over what its first read found; {@link #NONE} is no offset. */
     void take(long offset, long epochThen, String clusterThen) {
         read = true;
         epoch = epochThen;

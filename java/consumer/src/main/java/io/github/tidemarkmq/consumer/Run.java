@@ -36,9 +36,9 @@ final class Run implements Parts.Requests<Send> {
     private final List<Exact> exacts = new ArrayList<>();
     /** Of these, the ones that lower. */
     private final Map<OffsetKey, Long> lowered = new HashMap<>();
-    /** Why some of them cannot even be sent; told once the monitor is free. */
+    /** Why some of them cannot even be sent; reported once the monitor is free. */
     private final Map<Exact, TidemarkException> unsendable = new HashMap<>();
-    /** What this run found out, for its maker to tell. */
+    /** What this run found out, for its maker to report. */
     final Findings findings = new Findings();
 
     Run(ProgressTable table, Cluster cluster, Deadline deadline) {
@@ -223,7 +223,7 @@ final class Run implements Parts.Requests<Send> {
         }
     }
 
-    /** Ends the run: debts that are paid are forgotten, and who waits goes on. */
+    /** Ends the run: debts that are paid are forgotten, and whoever waits continues. */
     private void land() {
         synchronized (table) {
             table.debts().values().removeIf(p -> !p.unsaid());

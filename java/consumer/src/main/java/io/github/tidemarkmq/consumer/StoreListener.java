@@ -3,7 +3,7 @@ package io.github.tidemarkmq.consumer;
 import org.apache.rocketmq.common.message.MessageQueue;
 
 /**
- * Is told what a store does, beside the log. The store's own threads call it, without a lock held; it must not block,
+ * Is told what a store does, as is the log. The store's own threads call it, without a lock held; it must not block,
  * and what it throws is logged. By default nothing is done.
  */
 public interface StoreListener {
@@ -23,7 +23,7 @@ public interface StoreListener {
      * An offset will not be persisted: its queue left the consumer and then turned out to be fenced, or the cluster
      * refused its offset, as over a limit or denied; or it was never read; or the store was closed before the cluster
      * could be asked. It may be consumed again. Or it was sent one way
-     * ({@link TidemarkOffsetStore#updateConsumeOffsetToBroker}) and was not taken, or nobody knows.
+     * ({@link TidemarkOffsetStore#updateConsumeOffsetToBroker}) and was not taken, or that is not known.
      *
      * @param why in words, for a log
      */

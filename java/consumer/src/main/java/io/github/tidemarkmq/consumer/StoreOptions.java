@@ -61,7 +61,7 @@ public final class StoreOptions {
         return new StoreOptions(persistInterval, persistTimeout, readTimeout, ask, listener);
     }
 
-    /** Who is told; by default nobody but the log. */
+    /** What is told, along with the log; by default nothing. */
     public StoreOptions listener(StoreListener told) {
         return new StoreOptions(persistInterval, persistTimeout, readTimeout, startAtBroker, told);
     }

@@ -29,10 +29,10 @@ import org.apache.rocketmq.common.message.MessageQueue;
  * }</pre>
  *
  * <p>The memory takes every update at once; a thread of the store persists what changed, every second, in one request.
- * What was acknowledged is on the disks of a quorum, and is never lowered but by an operator's act or by the consumer
+ * What was acknowledged is on the disks of a quorum, and is only ever lowered by an operator's act or by the consumer
  * on purpose. When an operator moves offsets, the store moves the consumer: it drops what it has of the queue and
- * begins again at what the cluster has. While the cluster is away, the consumer goes on with the queues that it has
- * and begins no new ones: a read that failed is never a number.
+ * begins again at what the cluster has. While the cluster is away, the consumer keeps working on the queues that it
+ * has and begins no new ones: a read that failed is never a number.
  *
  * <p>The methods may be called from any thread. Those of {@link OffsetStore} are RocketMQ's to call.
  */
@@ -96,7 +96,7 @@ public final class TidemarkOffsetStore implements OffsetStore, AutoCloseable {
     public synchronized void load() throws MQClientException {
         if (consumption.broadcasting()) {
             throw new MQClientException("a broadcasting consumer keeps its offsets itself:"
-                + " leave TidemarkOffsetStore.install away for it", null);
+                + " do not call TidemarkOffsetStore.install for it", null);
         }
         if (keeper == null) {
             keeper = new ProgressKeeper(cluster, consumption, options, voice);
@@ -222,8 +222,8 @@ public final class TidemarkOffsetStore implements OffsetStore, AutoCloseable {
 
     /**
      * Persists the rest, for as long as the options say, and ends the store's threads. To be called once the consumer
-     * is shut down, and before the cluster is closed. What is not persisted is told to the log and the listener. Called
-     * again it does nothing.
+     * is shut down, and before the cluster is closed. What is not persisted is named to the log and the listener.
+     * Called again it does nothing.
      */
     @Override
     public void close() {

@@ -8,8 +8,8 @@ import java.util.logging.Logger;
 import org.apache.rocketmq.common.message.MessageQueue;
 
 /**
- * Tells the log (java.util.logging, {@code io.github.tidemarkmq.consumer}) and the listener what a store does. What
- * goes on is said once, and again when it changes; so is its end.
+ * Reports to the log (java.util.logging, {@code io.github.tidemarkmq.consumer}) and the listener what a store does. A
+ * condition that lasts is reported once, and again when it changes; so is its end.
  */
 final class Voice {
     private static final Logger LOG = Logger.getLogger("io.github.tidemarkmq.consumer");
@@ -26,12 +26,12 @@ final class Voice {
         LOG.log(Level.WARNING, text, cause);
     }
 
-    /** Says what goes on. */
+    /** Reports a condition that lasts. */
     void goesOn(String kind, String text) {
         goesOn(kind, text, text);
     }
 
-    /** Says what goes on because of a failure, which is another one if its code is; null: it has ended. */
+    /** Reports a condition with its failure, which is another one if its code is; null: it has ended. */
     void goesOn(String kind, TidemarkException failure) {
         if (failure == null) {
             ended(kind);
@@ -40,7 +40,7 @@ final class Voice {
         }
     }
 
-    /** Says what goes on; what: by which it counts as the same, or as another. */
+    /** Reports a condition; what: by which it counts as the same, or as another. */
     void goesOn(String kind, String what, String text) {
         synchronized (said) {
             if (what.equals(said.put(kind, what))) {
@@ -50,7 +50,7 @@ final class Voice {
         LOG.warning(kind + ": " + text);
     }
 
-    /** Says that what went on, if it did, has ended. */
+    /** Reports that a condition, if there was one, has ended. */
     void ended(String kind) {
         synchronized (said) {
             if (said.remove(kind) == null) {
@@ -61,7 +61,7 @@ final class Voice {
     }
 
     void fenced(Fence fence) {
-        LOG.warning(fence + "; it goes on from what the cluster has");
+        LOG.warning(fence + "; it continues from what the cluster has");
         guarded(() -> listener.fenced(fence));
     }
 
