@@ -6,7 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,10 +96,10 @@ func TestOneWayWhoseTurnDoesNotComeIsTold(t *testing.T) {
 
 // slowFirst makes the next commit take a second.
 func slowFirst(f *fakeCluster) {
-	var once sync.Once
+	var slow atomic.Bool
 	f.play(func(_ *fakeNode, kind string, _ int) (fault, error) {
-		if kind == "commit" {
-			once.Do(func() { time.Sleep(time.Second) })
+		if kind == "commit" && slow.CompareAndSwap(false, true) {
+			time.Sleep(time.Second)
 		}
 		return none, nil
 	})
@@ -170,6 +170,159 @@ func TestALoweringDoesNotOvertakeWhatWasSentOneWay(t *testing.T) {
 		wantAt(t, f, 0, 100)
 		persist(t, s, 0)
 		wantAt(t, f, 0, 50)
+	})
+}
+
+// A lowering waits for what was sent one way before it, and not for what came after:
+// an application that never pauses does not keep it waiting.
+func TestALoweringDoesNotWaitForWhatIsSentOneWayAfterIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		s := f.store()
+		read(t, s, 0)
+		s.UpdateOffset(mq(0), 90, true)
+		persist(t, s, 0)
+		s.sending <- struct{}{} // a run under way
+		oneWay(t, s, mq(0), 95)
+		s.UpdateOffset(mq(0), 50, false)
+		ctx := within(t, time.Minute)
+		lowering := background(func() error { return s.Persist(ctx, mq(0)) })
+		synctest.Wait()
+		for n := range int64(10) {
+			oneWay(t, s, mq(0), 96+n)
+		}
+		<-s.sending
+		if err := <-lowering; err != nil {
+			t.Error(err)
+		}
+		if _, sets := f.state.applied(); sets != 1 {
+			t.Errorf("%d sets", sets)
+		}
+	})
+}
+
+// Whether an offset lowers its queue is known when it is sent one way: what raised
+// the queue before its turn came is a later word, or another consumer's.
+func TestWhatWasSentOneWayUndoesNothingSaidLater(t *testing.T) {
+	exact := func(oneway bool) func(t *testing.T, s *RemoteStore) {
+		return func(t *testing.T, s *RemoteStore) {
+			ctx := within(t, time.Minute)
+			background(func() error { return s.UpdateConsumeOffsetToBroker(ctx, mq(0), 100, oneway) })
+			synctest.Wait()
+		}
+	}
+	raise := func(t *testing.T, s *RemoteStore) {
+		s.UpdateOffset(mq(0), 150, true)
+		persist(t, s, 0)
+	}
+	first := func(t *testing.T, s *RemoteStore) {
+		oneWay(t, s, mq(0), 95)
+		synctest.Wait()
+	}
+	for name, steps := range map[string][]func(t *testing.T, s *RemoteStore){
+		"after one under way":                        {first, exact(true), raise},
+		"with an answer, after one under way":        {first, exact(false), raise},
+		"alone":                                      {func(t *testing.T, s *RemoteStore) { oneWay(t, s, mq(0), 100) }, raise},
+		"another consumer, after one under way":      {first, exact(true), raiseByAnother},
+		"another consumer, and one with an answer":   {first, exact(false), raiseByAnother},
+		"another consumer, whose offset is not ours": {first, raiseByAnother, exact(true)},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFakeCluster(t, "a:1")
+			s := f.store()
+			read(t, s, 0)
+			slowFirst(f)
+			for _, step := range steps {
+				step(t, s)
+			}
+			time.Sleep(3 * time.Second)
+			if at := f.state.at(key(0)); at != 150 {
+				t.Errorf("%s: the queue is at %d", name, at)
+			}
+			if _, sets := f.state.applied(); sets != 0 {
+				t.Errorf("%s: %d sets", name, sets)
+			}
+			if st := s.Stats(); st.Unpersisted != 0 || st.Failed != 0 {
+				t.Errorf("%s: %+v", name, st)
+			}
+		})
+	}
+}
+
+// raiseByAnother is the commit of another consumer that has the queue.
+func raiseByAnother(t *testing.T, s *RemoteStore) {
+	other, err := NewRemoteStore(s.client, s.group, WithPersistInterval(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read(t, other, 0)
+	other.UpdateOffset(mq(0), 150, true)
+	persist(t, other, 0)
+}
+
+// An offset that lowers is the memory's from the call on, and a later word replaces
+// it there.
+func TestALoweringSentOneWayIsTheMemorys(t *testing.T) {
+	for name, c := range map[string]struct {
+		then func(t *testing.T, s *RemoteStore)
+		at   int64
+		sets int
+	}{
+		"nothing later": {func(t *testing.T, s *RemoteStore) {}, 100, 1},
+		"raised later":  {func(t *testing.T, s *RemoteStore) { s.UpdateOffset(mq(0), 200, true) }, 200, 0},
+		"lowered later": {func(t *testing.T, s *RemoteStore) { s.UpdateOffset(mq(0), 40, false) }, 40, 1},
+		"another, lower than what was sent before": {func(t *testing.T, s *RemoteStore) { oneWay(t, s, mq(0), 120) }, 120, 1},
+		"another, higher than the store has":       {func(t *testing.T, s *RemoteStore) { oneWay(t, s, mq(0), 170) }, 170, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFakeCluster(t, "a:1")
+			s := f.store()
+			read(t, s, 0)
+			s.sending <- struct{}{} // a run under way
+			oneWay(t, s, mq(0), 150)
+			oneWay(t, s, mq(0), 100) // below what is about to be there
+			synctest.Wait()
+			if m := s.CloneOffsetTable(""); m[mq(0)] != 100 {
+				t.Errorf("%s: memory %v", name, m)
+			}
+			c.then(t, s)
+			<-s.sending
+			synctest.Wait()
+			if at := f.state.at(key(0)); at != c.at {
+				t.Errorf("%s: the queue is at %d", name, at)
+			}
+			if _, sets := f.state.applied(); sets != c.sets {
+				t.Errorf("%s: %d sets", name, sets)
+			}
+			if err := s.Persist(within(t, time.Second), mq(0)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if at := f.state.at(key(0)); at != c.at {
+				t.Errorf("%s: the queue is at %d after another run", name, at)
+			}
+		})
+	}
+}
+
+// A queue that was removed and read again is another: what was asked for before is
+// not of its epoch.
+func TestAnExactOffsetIsNotSentUnderALaterEpoch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		s := f.store()
+		read(t, s, 0)
+		s.sending <- struct{}{} // a run under way
+		ctx := within(t, time.Minute)
+		sent := background(func() error { return s.UpdateConsumeOffsetToBroker(ctx, mq(0), 100, false) })
+		synctest.Wait()
+		f.state.reset(key(0), 7)
+		s.RemoveOffset(mq(0))
+		read(t, s, 0)
+		<-s.sending
+		if err := <-sent; !errors.Is(err, offset.ErrNotRead) {
+			t.Error(err)
+		}
+		wantAt(t, f, 0, 7)
 	})
 }
 

@@ -34,6 +34,9 @@ type entry struct {
 	isMaybe bool
 	// lowered: the application moved the value down, and that was not said to the store yet.
 	lowered bool
+	// before is closed once nothing is under way that was sent one way before that, and
+	// that may raise the queue; nil: there was nothing.
+	before <-chan struct{}
 
 	// still: the application froze the value (UpdateAndFreezeOffset).
 	still bool
@@ -60,6 +63,14 @@ func (e *entry) update(next int64, increaseOnly bool) {
 		e.lowered = true
 	}
 	e.value, e.has = next, true
+}
+
+// lower takes a value that is below what the store has, whatever the memory holds.
+func (e *entry) lower(next int64) { e.value, e.has, e.lowered = next, true, true }
+
+// lowers tells whether a value is below what the store has, or may have.
+func (e *entry) lowers(next int64) bool {
+	return e.exists && next < e.known || e.isMaybe && next < e.maybe
 }
 
 // freeze takes a value and closes the entry to further ones.
@@ -100,7 +111,7 @@ func (e *entry) next() (step, int64) {
 	if !e.read || e.fenced != nil {
 		return nothing, 0
 	}
-	down := e.lowered && (e.exists && e.value < e.known || e.isMaybe && e.value < e.maybe)
+	down := e.lowered && e.lowers(e.value)
 	if down && !e.isMaybe {
 		return move, e.value
 	}
@@ -138,12 +149,15 @@ func (e *entry) due() int64 {
 	return e.highest()
 }
 
-// advanced notes that a commit of sent was acknowledged, and what is there now.
+// advanced notes that a commit of sent was acknowledged, and what is there now. A
+// value that is settled stays so, if what was sent is another offset than that.
 func (e *entry) advanced(sent int64, s offset.KeyState) {
 	if planted.Is(planted.NewestTakenForSent) {
 		sent = e.value
 	}
-	e.settled, e.isSettled = sent, true
+	if !e.has || !e.isSettled || e.value != e.settled {
+		e.settled, e.isSettled = sent, true
+	}
 	e.known, e.exists = s.Position.Offset, true
 	if e.isMaybe && e.maybe <= sent {
 		e.isMaybe = false

@@ -59,7 +59,18 @@ func TestWhatAnEntryHasToSay(t *testing.T) {
 			e.take(stored(10, 5), testCluster)
 			e.doubt(20)
 			e.advanced(20, stored(20, 5))
-		}, advance, 10},
+		}, nothing, 0},
+		{"another offset acknowledged after the value", func(e *entry) {
+			e.take(stored(10, 5), testCluster)
+			e.update(150, true)
+			e.advanced(150, stored(150, 5))
+			e.advanced(100, stored(150, 5))
+		}, nothing, 0},
+		{"another offset acknowledged before the value", func(e *entry) {
+			e.take(stored(10, 5), testCluster)
+			e.update(150, true)
+			e.advanced(100, stored(100, 5))
+		}, advance, 150},
 		{"another offset in doubt, without a value", func(e *entry) { e.take(offset.KeyState{}, testCluster); e.doubt(20) }, advance, 20},
 		{"that doubt cleared, without a value", func(e *entry) {
 			e.take(offset.KeyState{}, testCluster)

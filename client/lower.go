@@ -41,8 +41,8 @@ func (r *run) lowered() (list []item) {
 		}
 		st, v := it.entry.next()
 		switch {
-		case st != move, r.exact == advance: // what the memory says is another run's
-		case r.early(it.mq, it.entry):
+		case st != move, r.exact: // what the memory says is another run's
+		case it.entry.early():
 			r.fail(it.mq, v, errEarly)
 		default:
 			list = append(list, it.entry.item(it.mq, move, v))

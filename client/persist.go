@@ -63,17 +63,18 @@ func (s *RemoteStore) Persist(ctx context.Context, mq offset.MessageQueue) error
 	}))
 }
 
-// UpdateConsumeOffsetToBroker persists this very offset. A higher one than the
-// store is known to have leaves the memory alone; a lower one is a deliberate
-// lowering and becomes the memory's value, too. The queue must have been read
-// (offset.ErrNotRead). What was sent one way of the queue before comes to its end
-// first, also before a lowering that Persist or PersistAll sends. The error is
-// that of PersistAll.
+// UpdateConsumeOffsetToBroker persists this very offset. One that is higher than
+// what the store is known to have, and than what was sent one way before, leaves the
+// memory alone, and undoes nothing that is persisted before its turn comes; a lower
+// one is a deliberate lowering and becomes the memory's value at once, which later
+// updates replace. The queue must have been read (offset.ErrNotRead). What was sent
+// one way of the queue before comes to its end first, also before a lowering that
+// Persist or PersistAll sends. The error is that of PersistAll.
 //
-// With oneway it returns at once: what becomes of the offset within the persist
-// timeout is told by the hooks and the log, a read of the queue from the store
-// waits for it, and the error says that it was not taken: offset.ErrBusy if 64
-// such offsets are under way.
+// With oneway it returns at once: hooks and log report what becomes of the offset
+// within the persist timeout, a read of the queue from the store waits for it, and
+// the error says that it was not taken: offset.ErrBusy if 64 such offsets are under
+// way.
 func (s *RemoteStore) UpdateConsumeOffsetToBroker(ctx context.Context, mq offset.MessageQueue, next int64, oneway bool) error {
 	if err := s.open("persist"); err != nil {
 		return err
@@ -84,8 +85,12 @@ func (s *RemoteStore) UpdateConsumeOffsetToBroker(ctx context.Context, mq offset
 	if oneway {
 		return s.sendBehind(mq, next)
 	}
-	w := s.exactly(mq, next)
-	w.await(s.behind.of(mq))
+	s.mu.Lock()
+	x := s.exactLocked(mq, next)
+	s.lowerLocked(x)
+	s.mu.Unlock()
+	w := x.wish()
+	w.await(x.before)
 	return s.send(ctx, w)
 }
 

@@ -114,7 +114,11 @@ func (s *RemoteStore) change(mq offset.MessageQueue, do func(*entry)) {
 	if e == nil {
 		e = &entry{}
 	}
+	was, had := e.value, e.has
 	do(e)
+	if had && e.value < was {
+		e.before = s.behind.raising(mq)
+	}
 	if e.has || e.read {
 		s.table[mq] = e
 	}

@@ -25,8 +25,8 @@ type run struct {
 	failed    []QueueError
 	// halved counts the parts of refused requests that were sent again, in halves.
 	halved int
-	// exact is what it says of one very offset; nothing if it is for what changed.
-	exact step
+	// exact: it commits one very offset, and leaves what the memory has to others.
+	exact bool
 }
 
 // item is one queue of a run.
@@ -65,8 +65,8 @@ func (s *RemoteStore) send(ctx context.Context, w wish) error {
 	s.counts.count(r.persisted, len(r.failed))
 	s.mu.Unlock()
 	close(f.done)
-	<-s.sending
 	w.ended()
+	<-s.sending
 	err := persistError(r.failed)
 	s.ran(r, began, err)
 	s.tell(r.told)
@@ -121,7 +121,7 @@ func (r *run) add(mq offset.MessageQueue, e *entry) {
 		}
 	case e.has && !e.read:
 		r.fail(mq, e.value, offset.ErrNotRead)
-	case r.early(mq, e):
+	case e.early():
 		r.fail(mq, e.value, errEarly)
 	default:
 		if st, v := e.next(); st != nothing {
@@ -130,21 +130,20 @@ func (r *run) add(mq offset.MessageQueue, e *entry) {
 	}
 }
 
-// exactly takes this very offset of a queue into the run.
-func (r *run) exactly(mq offset.MessageQueue, next int64) {
-	e := r.s.table[mq]
+// exactly takes one very offset of a queue into the run. One that lowers is the
+// memory's value, unless a later word has replaced it there.
+func (r *run) exactly(x *exact) {
+	e := x.entry
 	switch {
-	case e == nil || !e.read:
-		r.fail(mq, next, offset.ErrNotRead)
+	case e == nil || r.s.table[x.mq] != e:
+		r.fail(x.mq, x.next, offset.ErrNotRead)
 	case e.fenced != nil:
-		r.fail(mq, next, e.fenced)
-	case e.exists && next < e.known || e.isMaybe && next < e.maybe:
-		e.value, e.has, e.lowered = next, true, true
-		r.exact = move
-		r.add(mq, e)
+		r.fail(x.mq, x.next, e.fenced)
+	case x.lowers:
+		r.add(x.mq, e)
 	default:
-		r.exact = advance
-		r.plan(mq, e, advance, next)
+		r.exact = true
+		r.plan(x.mq, e, advance, x.next)
 	}
 }
 

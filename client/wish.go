@@ -2,7 +2,7 @@ package client
 
 import "github.com/tidemark-mq/tidemark/offset"
 
-// wish is what a run is to do. Its functions are called with the lock held, but
+// wish is what a run is to do. Its functions are called with the lock held, except
 // for over.
 type wish struct {
 	// after are offsets sent one way before, which have to come to their end first.
@@ -27,14 +27,14 @@ func (w *wish) ended() {
 	}
 }
 
-// changed is the wish of who persists what changed of some queues.
+// changed is the wish to persist whatever changed in some queues.
 func (s *RemoteStore) changed(ours func(offset.MessageQueue) bool, choose func(*run)) wish {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := wish{choose: choose}
 	for mq, e := range s.table {
 		if e.lowered && ours(mq) {
-			w.await(s.behind.of(mq))
+			w.await(e.before)
 		}
 	}
 	w.missed = func(r *run, why error) {
@@ -47,11 +47,43 @@ func (s *RemoteStore) changed(ours func(offset.MessageQueue) bool, choose func(*
 	return w
 }
 
-// exactly is the wish of who persists this very offset of a queue.
-func (s *RemoteStore) exactly(mq offset.MessageQueue, next int64) wish {
+// exact is one very offset of a queue that is to be persisted, judged when that was
+// asked for and not when its turn comes. By then a later word may have raised the
+// queue, which this one must not lower.
+type exact struct {
+	mq   offset.MessageQueue
+	next int64
+	// entry is the queue's; nil if it was not read.
+	entry *entry
+	// lowers: the offset is below what the store had then, or was about to have.
+	lowers bool
+	// before is what was sent one way of the queue before.
+	before <-chan struct{}
+}
+
+// exactLocked judges an offset that is asked for now.
+func (s *RemoteStore) exactLocked(mq offset.MessageQueue, next int64) *exact {
+	x := &exact{mq: mq, next: next, before: s.behind.of(mq)}
+	if e := s.table[mq]; e != nil && e.read {
+		x.entry = e
+		x.lowers = e.fenced == nil && (e.lowers(next) || s.behind.above(mq, next))
+	}
+	return x
+}
+
+// lowerLocked makes an offset that lowers the memory's value, which later words replace.
+func (s *RemoteStore) lowerLocked(x *exact) {
+	if x.lowers {
+		x.entry.lower(x.next)
+		x.entry.before = s.behind.raising(x.mq)
+	}
+}
+
+// wish is the wish to persist this very offset.
+func (x *exact) wish() wish {
 	return wish{
-		choose: func(r *run) { r.exactly(mq, next) },
-		missed: func(r *run, why error) { r.missed(mq, next, why) },
+		choose: func(r *run) { r.exactly(x) },
+		missed: func(r *run, why error) { r.missed(x.mq, x.next, why) },
 	}
 }
 
@@ -66,9 +98,16 @@ func (r *run) missed(mq offset.MessageQueue, next int64, why error) {
 // errEarly is why a lowering is not sent yet. The next run sends it.
 var errEarly = offset.Errorf(offset.ErrBusy, "an offset of this queue that was sent one way before is under way")
 
-// early tells whether a queue that is to be lowered has an offset under way that
-// was sent one way: after the lowering that would raise it again. Who lowers to
-// one very offset has waited for those before, and those after come after it.
-func (r *run) early(mq offset.MessageQueue, e *entry) bool {
-	return r.exact == nothing && e.lowered && r.s.behind.of(mq) != nil
+// early tells whether a queue that is to be lowered has an offset under way that was
+// sent one way before, and that would raise it again if it came after the lowering.
+func (e *entry) early() bool {
+	if !e.lowered || e.before == nil {
+		return false
+	}
+	select {
+	case <-e.before:
+		return false
+	default:
+		return true
+	}
 }
