@@ -47,7 +47,12 @@ type entry struct {
 	// refusal numbers the last refusal of a commit of it and of those with it, which
 	// have the same number; 0: one got through since. Those are not to hold up others.
 	refusal uint64
+	// unseen is the same of reads that look for missed acts.
+	unseen uint64
 }
+
+// live tells whether acts can concern it: it was read, and is not fenced.
+func (e *entry) live() bool { return e.read && e.fenced == nil }
 
 // update takes a value of the application's.
 func (e *entry) update(next int64, increaseOnly bool) {

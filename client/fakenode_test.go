@@ -59,8 +59,8 @@ type fakeCluster struct {
 	old    *offset.Meta
 	// script decides what befalls a call; nil: nothing.
 	script func(n *fakeNode, kind string, nth int) (fault, error)
-	// bars is bar's.
-	bars func(offset.Key) error
+	// bars is bar's, barsReads is barReads'.
+	bars, barsReads func(offset.Key) error
 }
 
 // fakeNode serves the API of one node.
@@ -186,6 +186,27 @@ func (c *fakeCluster) bar(why func(offset.Key) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.bars = why
+}
+
+// barReads refuses each read of keys in which there is one with an error.
+func (c *fakeCluster) barReads(why func(offset.Key) error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.barsReads = why
+}
+
+func (c *fakeCluster) barredRead(keys []offset.Key) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range keys {
+		if c.barsReads == nil {
+			break
+		}
+		if err := c.barsReads(k); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *fakeCluster) barred(q *offset.Commits) error {
@@ -445,6 +466,9 @@ func (n *fakeNode) apply(call *tidemarkv1.Call) (string, func() *tidemarkv1.Repl
 				return bad(err)
 			}
 			n.c.sawKeys(len(q.Keys))
+			if err := n.c.barredRead(q.Keys); err != nil {
+				return bad(err)
+			}
 			states, meta := n.c.view(q)
 			n.c.delay(q.Keys[0])
 			return &tidemarkv1.Reply{Reply: &tidemarkv1.Reply_Fetch{Fetch: wire.ToFetchResponse(q.Keys, states, wire.ToMeta(meta))}}

@@ -48,7 +48,7 @@ type RemoteStore struct {
 	// flight is the run of sending under way; nil if there is none.
 	flight *flight
 	acts   acts
-	// refusals counts requests of commits, and parts of them, that were refused whole.
+	// refusals counts requests, and parts of them, that were refused whole.
 	refusals uint64
 }
 

@@ -182,10 +182,6 @@ func (r *run) took(it item) {
 // offset.MaxRequest.
 const maxRun = 256 << 10
 
-// maxHalved is how many parts of one run's requests are sent again: enough to
-// find two queues to blame among 10,000, and little enough where all are.
-const maxHalved = 32
-
 // commits sends the commits of the run: all in one request, unless they are
 // more than one may carry, were read from different clusters, or were refused
 // before.
@@ -250,71 +246,33 @@ func (r *run) fits(list []item) int {
 	return len(list)
 }
 
-// part is commits that were refused together, and why.
-type part struct {
-	list []item
-	err  error
-}
-
-// commit sends a request. One that is refused whole is sent again in parts, so that
-// a queue that is denied, or too many by a limit, holds up itself alone: as they
-// were refused before, and each of these in halves. The largest come first, and of
-// equal ones those that wait for longest: so all of it gets its turn, and the next
-// run goes on where this one ends.
+// commit sends a request, and again in parts if it is refused whole.
 func (r *run) commit(ctx context.Context, list []item) {
-	for parts := r.try(ctx, list); len(parts) > 0; parts = parts[1:] {
-		p := parts[0]
-		if r.halved == maxHalved || ctx.Err() != nil {
-			r.unanswered(p.list, p.err)
-			continue
-		}
-		r.halved++
-		half := len(p.list) / 2
-		if half > 0 {
-			parts = append(parts, r.try(ctx, p.list[:half])...)
-		}
-		parts = append(parts, r.try(ctx, p.list[half:])...)
+	h := halving[item]{
+		send:    func(list []item) error { return r.try(ctx, list) },
+		refusal: func(it item) uint64 { return it.refusal },
+		cut:     func(list []item) int { return len(list) / 2 },
+		refused: r.refused,
+		blame:   r.unanswered,
+		left:    maxHalved - r.halved,
 	}
+	h.all(ctx, list)
+	r.halved = maxHalved - h.left
 }
 
-// try sends a request, and gives the parts of one that was refused for what some of
-// it asks, if it is of more than one commit.
-func (r *run) try(ctx context.Context, list []item) (parts []part) {
+// try sends a request once. The error is that of one that was refused for what some
+// of it asks.
+func (r *run) try(ctx context.Context, list []item) error {
 	if ctx.Err() != nil {
 		r.unbegun(list, ctx.Err())
 		return nil
 	}
 	err := r.request(ctx, list)
-	if err == nil {
-		return nil
-	}
-	if !divisible(err) {
+	if err != nil && !divisible(err) {
 		r.unanswered(list, err)
 		return nil
 	}
-	for rest := list; len(rest) > 0; {
-		n := together(rest)
-		parts = append(parts, part{rest[:n], err})
-		rest = rest[n:]
-	}
-	slices.SortStableFunc(parts, func(a, b part) int { return len(b.list) - len(a.list) })
-	if len(parts) == 1 {
-		r.refused(list)
-	}
-	if len(list) == 1 {
-		r.unanswered(list, err)
-		return nil
-	}
-	return parts
-}
-
-// together tells how many items, from the first on, were last refused as one part.
-func together(list []item) int {
-	n := slices.IndexFunc(list, func(it item) bool { return it.refusal != list[0].refusal })
-	if n < 0 {
-		return len(list)
-	}
-	return n
+	return err
 }
 
 // refused notes that commits were refused together.
