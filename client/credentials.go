@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/tidemark-mq/tidemark/auth/certs"
 	"github.com/tidemark-mq/tidemark/internal/livefile"
@@ -31,7 +29,7 @@ type TLSFiles struct {
 func WithTLS(c *tls.Config) Option {
 	return func(s *settings) {
 		if s.tls = nil; c != nil {
-			s.tls = func(host string) (*tls.Config, error) {
+			s.tls = func(_ context.Context, host string) (*tls.Config, error) {
 				c := c.Clone()
 				if c.ServerName == "" {
 					c.ServerName = host
@@ -47,7 +45,7 @@ func WithTLS(c *tls.Config) Option {
 // what cannot be used, such as a key that does not fit yet, never takes the
 // place of what could.
 func WithTLSFiles(f TLSFiles) Option {
-	return func(s *settings) { s.tls = (&fileTLS{files: f}).config }
+	return func(s *settings) { s.tls = newFileTLS(f).config }
 }
 
 // WithToken makes the Client show a token, by which nodes know who it is. New
@@ -55,7 +53,7 @@ func WithTLSFiles(f TLSFiles) Option {
 func WithToken(token string) Option {
 	return func(s *settings) {
 		if s.token = nil; token != "" {
-			s.token = func(bool) (string, error) { return token, nil }
+			s.token = func(context.Context, bool) (string, error) { return token, nil }
 		}
 	}
 }
@@ -64,7 +62,7 @@ func WithToken(token string) Option {
 // connections are opened, and when a node refuses what it held before: a token
 // that was replaced there, and then revoked, fails no call.
 func WithTokenFile(path string) Option {
-	return func(s *settings) { s.token = (&fileToken{path: path}).token }
+	return func(s *settings) { s.token = newFileToken(path).token }
 }
 
 // WithInsecureToken lets a token be sent without TLS, where whoever is on the
@@ -81,16 +79,28 @@ func (s *settings) validate() error {
 
 // fileTLS makes a tls.Config of files, and reads them again for each connection.
 type fileTLS struct {
-	files TLSFiles
-
-	mu   sync.Mutex // guards what follows
-	cas  *certs.CAs // nil until opened, and where there is none
+	latest latest[func(host string) *tls.Config]
+	files  TLSFiles
+	// cas and pair belong to whoever reads; nil until opened, and where there is none.
+	cas  *certs.CAs
 	pair *certs.Pair
 }
 
-func (f *fileTLS) config(host string) (*tls.Config, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func newFileTLS(files TLSFiles) *fileTLS {
+	f := &fileTLS{files: files}
+	f.latest.read = f.read
+	return f
+}
+
+func (f *fileTLS) config(ctx context.Context, host string) (*tls.Config, error) {
+	configOf, err := f.latest.get(ctx, true)
+	if err != nil {
+		return nil, fmt.Errorf("reading the certificates: %w", err)
+	}
+	return configOf(host), nil
+}
+
+func (f *fileTLS) read() (configOf func(host string) *tls.Config, err error) {
 	if f.files.CA != "" && f.cas == nil {
 		cas, err := certs.OpenCAs(f.files.CA)
 		if err != nil {
@@ -109,7 +119,8 @@ func (f *fileTLS) config(host string) (*tls.Config, error) {
 	} else if f.pair != nil {
 		renew(f.pair)
 	}
-	return certs.Client(host, f.cas, f.pair), nil
+	cas, pair := f.cas, f.pair
+	return func(host string) *tls.Config { return certs.Client(host, cas, pair) }, nil
 }
 
 // renew takes what a file holds now, read twice; what cannot be used is left.
@@ -119,24 +130,33 @@ func renew(f livefile.File) {
 	}
 }
 
-// fileToken reads a token from a file, again once a second at most.
+// fileToken reads a token from a file, again once a second at most, or when that is
+// asked for.
 type fileToken struct {
-	path string
-
-	mu   sync.Mutex // guards what follows
+	latest latest[string]
+	path   string
+	// held belongs to whoever reads; nil until the file was read.
 	held *livefile.Value[string]
-	read time.Time
+}
+
+func newFileToken(path string) *fileToken {
+	f := &fileToken{path: path}
+	f.latest.read = f.read
+	return f
 }
 
 // token gives what the file holds; now looks even if it was read just now.
-func (f *fileToken) token(now bool) (string, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (f *fileToken) token(ctx context.Context, now bool) (string, error) {
+	token, err := f.latest.get(ctx, now)
+	if err != nil {
+		return "", fmt.Errorf("reading the token: %w", err)
+	}
+	return token, nil
+}
+
+func (f *fileToken) read() (string, error) {
 	if f.held != nil {
-		if now || time.Since(f.read) > time.Second {
-			f.read = time.Now()
-			renew(f.held)
-		}
+		renew(f.held)
 		return f.held.Get(), nil
 	}
 	held, err := livefile.Open(func(c [][]byte) (string, error) {
@@ -147,9 +167,9 @@ func (f *fileToken) token(now bool) (string, error) {
 		return token, nil
 	}, f.path)
 	if err != nil {
-		return "", fmt.Errorf("reading the token: %w", err)
+		return "", err
 	}
-	f.held, f.read = held, time.Now()
+	f.held = held
 	return held.Get(), nil
 }
 
@@ -179,7 +199,7 @@ func (s *settings) secure(ctx context.Context, nc net.Conn, addr, protocol strin
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.tls(host)
+	c, err := s.tls(ctx, host)
 	if err != nil {
 		return nil, err
 	}
@@ -208,11 +228,11 @@ func (s *settings) scheme() string {
 
 // authorization is the header that shows the token; empty without one. now: as
 // it is this moment.
-func (s *settings) authorization(now bool) (string, error) {
+func (s *settings) authorization(ctx context.Context, now bool) (string, error) {
 	if s.token == nil {
 		return "", nil
 	}
-	token, err := s.token(now)
+	token, err := s.token(ctx, now)
 	if err != nil {
 		return "", err
 	}
@@ -227,7 +247,7 @@ type bearer struct {
 
 // Do sends a request that Connect has made for this one sending.
 func (b bearer) Do(r *http.Request) (*http.Response, error) {
-	header, err := b.set.authorization(false)
+	header, err := b.set.authorization(r.Context(), false)
 	if err != nil {
 		return nil, &dialError{err}
 	}
@@ -250,11 +270,11 @@ func (c *Client) show(header string) {
 // renewed tells whether a call that was refused shall be sent once more: its
 // connection has shown a token that is no longer the one to show. renewals is
 // what they were before it was sent.
-func (c *Client) renewed(err error, renewals uint64) bool {
+func (c *Client) renewed(ctx context.Context, err error, renewals uint64) bool {
 	if c.set.token == nil || !errors.Is(err, offset.ErrDenied) {
 		return false
 	}
-	header, fault := c.set.authorization(true)
+	header, fault := c.set.authorization(ctx, true)
 	if fault != nil {
 		return false
 	}

@@ -114,10 +114,10 @@ func TestServersAreVerified(t *testing.T) {
 func TestFilesOfTLS(t *testing.T) {
 	ca := certstest.New(t)
 	mine := ca.Client("app")
-	f := &fileTLS{files: TLSFiles{CA: ca.File, Cert: mine.Cert, Key: mine.Key}}
+	f := newFileTLS(TLSFiles{CA: ca.File, Cert: mine.Cert, Key: mine.Key})
 	shown := func() string {
 		t.Helper()
-		c, err := f.config("h")
+		c, err := f.config(t.Context(), "h")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestFilesOfTLS(t *testing.T) {
 	if shown() != second {
 		t.Error("a key that does not fit is used")
 	}
-	if _, err := (&fileTLS{files: TLSFiles{CA: filepath.Join(t.TempDir(), "x")}}).config("h"); !errors.Is(err, os.ErrNotExist) {
+	if _, err := newFileTLS(TLSFiles{CA: filepath.Join(t.TempDir(), "x")}).config(t.Context(), "h"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a CA that is not there: %v", err)
 	}
 }

@@ -27,8 +27,8 @@ func denying(topics ...int) func(offset.Key) error {
 	}
 }
 
-// reading is a store that has read some queues of some topics.
-func reading(t *testing.T, f *fakeCluster, topics int, queues int32, told *fences) *RemoteStore {
+// readTopics gives a store that has read some queues of some topics.
+func readTopics(t *testing.T, f *fakeCluster, topics int, queues int32, told *fences) *RemoteStore {
 	s := f.store(WithOnFenced(told.add))
 	for n := range topics {
 		for id := range queues {
@@ -57,7 +57,7 @@ func TestATopicThatMayNotBeReadHidesNoAct(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFakeCluster(t, "a:1")
 			var told fences
-			s := reading(t, f, 4, 20, &told)
+			s := readTopics(t, f, 4, 20, &told)
 			f.barReads(denying(2))
 			tellsOf(t, f, s, &told, topicQueue(1, int32(n)))
 			f.state.reset(offset.Key{Group: s.group, MessageQueue: topicQueue(2, 7)}, 3)
@@ -92,7 +92,7 @@ func TestManyTopicsThatMayNotBeReadAreFoundRunByRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeCluster(t, "a:1")
 		var told fences
-		s := reading(t, f, 100, 2, &told)
+		s := readTopics(t, f, 100, 2, &told)
 		var odd []int
 		for n := 1; n < 100; n += 2 {
 			odd = append(odd, n)

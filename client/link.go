@@ -189,7 +189,7 @@ func (c *Client) sleep(ctx context.Context, d time.Duration) error {
 func (c *Client) dial(addr string) (*conn.Conn, error) {
 	ctx, cancel := context.WithTimeout(c.life, c.set.dialTime)
 	defer cancel()
-	header, err := c.set.authorization(true)
+	header, err := c.set.authorization(ctx, true)
 	if err != nil {
 		return nil, &conn.Error{Cause: err}
 	}

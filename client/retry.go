@@ -67,7 +67,7 @@ func (c *Client) run(ctx context.Context, t *trial, send func(ms uint32) error) 
 			return c.fail(t, last, ctx.Err())
 		case c.life.Err() != nil:
 			return c.fail(t, errShut, nil)
-		case !t.again(err) && !c.renewed(err, renewals):
+		case !t.again(err) && !c.renewed(ctx, err, renewals):
 			return c.fail(t, err, nil)
 		}
 		if h := c.set.hooks.Retried; h != nil {

@@ -25,10 +25,10 @@ type settings struct {
 	metrics  Metrics
 	inFlight int
 	silence  time.Duration
-	// tls gives that of the next connection to a host, to be changed at will; nil: cleartext. token likewise;
-	// nil: none.
-	tls           func(host string) (*tls.Config, error)
-	token         func(now bool) (string, error)
+	// tls gives that of the next connection to a host, to be changed at will; nil:
+	// cleartext. token gives what to show, if now as it is at this moment; nil: nothing.
+	tls           func(ctx context.Context, host string) (*tls.Config, error)
+	token         func(ctx context.Context, now bool) (string, error)
 	insecureToken bool
 }
 
