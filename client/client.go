@@ -31,11 +31,11 @@ type Client struct {
 	http   *http.Client
 	caller connect.HTTPClient
 	unary  sync.WaitGroup
-	// commits and fetches have callers share requests; sharing counts those under
+	// commits and fetches have callers share requests; background counts those under
 	// way, and the search.
-	commits *sharing[*offset.Commits, offset.Verdict]
-	fetches *sharing[*offset.Fetch, offset.KeyState]
-	sharing sync.WaitGroup
+	commits    *sharing[*offset.Commits, offset.Verdict]
+	fetches    *sharing[*offset.Fetch, offset.KeyState]
+	background sync.WaitGroup
 	// renewals counts how often another token was shown than before.
 	renewals atomic.Uint64
 
@@ -90,13 +90,12 @@ func New(seeds []string, opts ...Option) (*Client, error) {
 		next:      1 % len(seeds),
 		shunned:   make(map[string]time.Time),
 		unreached: make(map[string]struct{}),
-		commits:   newCommits(),
-		fetches:   newFetches(),
 	}
 	c.life, c.die = context.WithCancel(context.Background())
 	if err := c.set.validate(); err != nil {
 		return nil, err
 	}
+	c.commits, c.fetches = newCommits(c.set.clock), newFetches(c.set.clock)
 	c.http = newHTTP(c.set)
 	c.caller = bearer{c.http, &c.set}
 	return c, nil
@@ -129,7 +128,7 @@ func (c *Client) Close() error {
 		c.disconnected(last)
 	}
 	c.unary.Wait()
-	c.sharing.Wait()
+	c.background.Wait()
 	c.http.CloseIdleConnections()
 	return nil
 }

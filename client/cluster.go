@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"strconv"
 
 	"connectrpc.com/connect"
@@ -40,7 +39,7 @@ func (c *Client) Status(ctx context.Context, addr string) (status offset.Status,
 	t := trial{op: "status", kind: reading, subject: named(addr)}
 	c.began(&t)
 	defer c.ended(&t, &err)
-	send := func(ms uint32) error {
+	err = c.sendTo(ctx, addr, &t, func(ms uint32) error {
 		at := c.to(addr)
 		a, err := once(ctx, c, at, ms, c.cluster(at).Status, &tidemarkv1.StatusRequest{})
 		if err != nil {
@@ -48,32 +47,27 @@ func (c *Client) Status(ctx context.Context, addr string) (status offset.Status,
 		}
 		status, err = wire.FromStatusResponse(a)
 		return c.answered(at, status.Meta, err)
-	}
-	if addr == "" {
-		err = c.run(ctx, &t, send)
-	} else if err = send(c.patience(ctx, false)); err != nil {
-		t.sends = 1
-		err = c.fail(&t, err, ctx.Err())
-	}
+	})
 	if err != nil {
 		return offset.Status{}, err
 	}
 	return status, nil
 }
 
-// member runs one change of the members, which answers with a Meta.
-func (c *Client) member(ctx context.Context, op, id string, send func(addr string, ms uint32) (*tidemarkv1.Meta, error)) (meta offset.Meta, err error) {
-	t := trial{op: op, kind: single, whole: true, subject: named(id)}
+// change sends one change of the cluster, which answers with a Meta, to the node at
+// addr (empty: whichever serves); subject is what it is about.
+func (c *Client) change(ctx context.Context, op, subject, addr string, send func(addr string, ms uint32) (*tidemarkv1.Meta, error)) (meta offset.Meta, err error) {
+	t := trial{op: op, kind: single, whole: true, subject: named(subject)}
 	c.began(&t)
 	defer c.ended(&t, &err)
-	err = c.run(ctx, &t, func(ms uint32) error {
-		addr := c.to("")
-		m, err := send(addr, ms)
+	err = c.retry(ctx, &t, func(ms uint32) error {
+		at := c.to(addr)
+		m, err := send(at, ms)
 		if err != nil {
 			return err
 		}
 		meta, err = wire.FromMeta(m)
-		return c.answered(addr, meta, err)
+		return c.answered(at, meta, err)
 	})
 	if err != nil {
 		return offset.Meta{}, err
@@ -83,7 +77,7 @@ func (c *Client) member(ctx context.Context, op, id string, send func(addr strin
 
 // AddMember adds id ("name/member-id") with its peer address as a nonvoter.
 func (c *Client) AddMember(ctx context.Context, id, address string) (offset.Meta, error) {
-	return c.member(ctx, "add member", id, func(addr string, ms uint32) (*tidemarkv1.Meta, error) {
+	return c.change(ctx, "add member", id, "", func(addr string, ms uint32) (*tidemarkv1.Meta, error) {
 		a, err := once(ctx, c, addr, ms, c.cluster(addr).AddMember, &tidemarkv1.AddMemberRequest{Id: id, PeerAddress: address})
 		return a.GetMeta(), err
 	})
@@ -91,7 +85,7 @@ func (c *Client) AddMember(ctx context.Context, id, address string) (offset.Meta
 
 // PromoteMember makes a nonvoter that has caught up a voter.
 func (c *Client) PromoteMember(ctx context.Context, id string) (offset.Meta, error) {
-	return c.member(ctx, "promote member", id, func(addr string, ms uint32) (*tidemarkv1.Meta, error) {
+	return c.change(ctx, "promote member", id, "", func(addr string, ms uint32) (*tidemarkv1.Meta, error) {
 		a, err := once(ctx, c, addr, ms, c.cluster(addr).PromoteMember, &tidemarkv1.PromoteMemberRequest{Id: id})
 		return a.GetMeta(), err
 	})
@@ -99,7 +93,7 @@ func (c *Client) PromoteMember(ctx context.Context, id string) (offset.Meta, err
 
 // RemoveMember takes a member out, by id or, where that is unambiguous, by name.
 func (c *Client) RemoveMember(ctx context.Context, id string) (offset.Meta, error) {
-	return c.member(ctx, "remove member", id, func(addr string, ms uint32) (*tidemarkv1.Meta, error) {
+	return c.change(ctx, "remove member", id, "", func(addr string, ms uint32) (*tidemarkv1.Meta, error) {
 		a, err := once(ctx, c, addr, ms, c.cluster(addr).RemoveMember, &tidemarkv1.RemoveMemberRequest{Id: id})
 		return a.GetMeta(), err
 	})
@@ -108,7 +102,7 @@ func (c *Client) RemoveMember(ctx context.Context, id string) (offset.Meta, erro
 // Transfer hands leadership to a voter ("" for any that has caught up), and
 // tells which by its id.
 func (c *Client) Transfer(ctx context.Context, to string) (leader string, m offset.Meta, err error) {
-	m, err = c.member(ctx, "transfer", to, func(addr string, ms uint32) (*tidemarkv1.Meta, error) {
+	m, err = c.change(ctx, "transfer", to, "", func(addr string, ms uint32) (*tidemarkv1.Meta, error) {
 		a, err := once(ctx, c, addr, ms, c.cluster(addr).Transfer, &tidemarkv1.TransferRequest{To: to})
 		leader = a.GetLeaderId()
 		return a.GetMeta(), err
@@ -122,10 +116,7 @@ func (c *Client) Transfer(ctx context.Context, to string) (leader string, m offs
 // Snapshot takes a snapshot on the node at addr now (empty: on whichever
 // answers), and gives its index and size.
 func (c *Client) Snapshot(ctx context.Context, addr string) (index, bytes uint64, m offset.Meta, err error) {
-	m, err = c.member(ctx, "snapshot", addr, func(at string, ms uint32) (*tidemarkv1.Meta, error) {
-		if addr != "" {
-			at = addr
-		}
+	m, err = c.change(ctx, "snapshot", addr, addr, func(at string, ms uint32) (*tidemarkv1.Meta, error) {
 		a, err := once(ctx, c, at, ms, c.cluster(at).Snapshot, &tidemarkv1.SnapshotRequest{})
 		index, bytes = a.GetIndex(), a.GetBytes()
 		return a.GetMeta(), err
@@ -146,42 +137,13 @@ func (c *Client) Backup(ctx context.Context, addr string, at offset.ReadAt, yiel
 	t := trial{op: "backup", kind: reading, whole: true, subject: named(addr)}
 	c.began(&t)
 	defer c.ended(&t, &err)
-	var stopped error
-	send := func(ms uint32) error {
-		b := backup{yield: yield}
-		err := c.backup(ctx, c.to(addr), wire.ToBackupRequest(at, ms), &b)
-		switch {
-		case b.stopped != nil:
-			stopped = b.stopped
-			return nil
-		case err != nil && b.bytes > 0:
-			return offset.Errorf(errBrokeOff, "after %d bytes: %v", b.bytes, err)
-		}
-		return err
-	}
-	if addr == "" {
-		err = c.run(ctx, &t, send)
-	} else if err = send(c.patience(ctx, true)); err != nil {
-		t.sends = 1
-		err = c.fail(&t, err, ctx.Err())
-	}
-	if stopped != nil {
-		return stopped
-	}
-	if errors.Is(err, errBrokeOff) {
-		return c.fail(&t, only(offset.ErrUnreachable, err, nil), nil)
-	}
-	return err
+	return c.stream(ctx, addr, &t, "bytes", func(ms uint32, o *outflow) error {
+		return c.backup(ctx, c.to(addr), wire.ToBackupRequest(at, ms), yield, o)
+	})
 }
 
-// backup is one stream of pieces.
-type backup struct {
-	yield   func(offset.BackupPart) error
-	bytes   uint64
-	stopped error
-}
-
-func (c *Client) backup(ctx context.Context, addr string, q *tidemarkv1.BackupRequest, b *backup) error {
+// backup reads one stream of pieces.
+func (c *Client) backup(ctx context.Context, addr string, q *tidemarkv1.BackupRequest, yield func(offset.BackupPart) error, o *outflow) error {
 	ctx, done, err := c.begin(ctx)
 	if err != nil {
 		return err
@@ -197,13 +159,13 @@ func (c *Client) backup(ctx context.Context, addr string, q *tidemarkv1.BackupRe
 		switch {
 		case err != nil:
 			return c.answered(addr, part.Meta, err)
-		case last && total != b.bytes:
-			return offset.Errorf(offset.ErrOutcomeUnknown, "%d bytes came, and the server sent %d", b.bytes, total)
+		case last && total != o.came:
+			return offset.Errorf(offset.ErrOutcomeUnknown, "%d bytes came, and the server sent %d", o.came, total)
 		case last:
 			return nil
 		}
-		b.bytes += uint64(len(part.Data))
-		if b.stopped = b.yield(part); b.stopped != nil {
+		o.begun, o.came = true, o.came+uint64(len(part.Data))
+		if o.stopped = yield(part); o.stopped != nil {
 			return nil
 		}
 	}
@@ -216,7 +178,7 @@ func (c *Client) backup(ctx context.Context, addr string, q *tidemarkv1.BackupRe
 // RaiseLevel raises the format level, once all members can read it. It is
 // never lowered.
 func (c *Client) RaiseLevel(ctx context.Context, level uint8) (offset.Meta, error) {
-	return c.member(ctx, "raise level", "", func(addr string, ms uint32) (*tidemarkv1.Meta, error) {
+	return c.change(ctx, "raise level", "", "", func(addr string, ms uint32) (*tidemarkv1.Meta, error) {
 		a, err := once(ctx, c, addr, ms, c.cluster(addr).RaiseLevel, &tidemarkv1.RaiseLevelRequest{Level: uint32(level)})
 		return a.GetMeta(), err
 	})

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 
 	"connectrpc.com/connect"
 
@@ -21,7 +20,7 @@ func (c *Client) List(ctx context.Context, l offset.List) (page offset.Page, err
 	t := trial{op: "list", kind: reading, subject: named(l.Group + l.Prefix)}
 	c.began(&t)
 	defer c.ended(&t, &err)
-	err = c.run(ctx, &t, func(ms uint32) error {
+	err = c.retry(ctx, &t, func(ms uint32) error {
 		addr := c.to("")
 		a, err := once(ctx, c, addr, ms, c.groups(addr).List, wire.ToListRequest(&l, ms))
 		if err != nil {
@@ -42,7 +41,7 @@ func (c *Client) Claims(ctx context.Context, q offset.Claims) (list []offset.Cla
 	t := trial{op: "claims", kind: reading, subject: named(q.Name)}
 	c.began(&t)
 	defer c.ended(&t, &err)
-	err = c.run(ctx, &t, func(ms uint32) error {
+	err = c.retry(ctx, &t, func(ms uint32) error {
 		addr := c.to("")
 		a, err := once(ctx, c, addr, ms, c.groups(addr).Claims, wire.ToClaimsRequest(&q, ms))
 		if err != nil {
@@ -70,7 +69,7 @@ func (c *Client) Act(ctx context.Context, a offset.Act) (result offset.ActResult
 	if err := a.Validate(); err != nil {
 		return offset.ActResult{}, offset.Meta{}, c.fail(&t, err, nil)
 	}
-	err = c.run(ctx, &t, func(ms uint32) error {
+	err = c.retry(ctx, &t, func(ms uint32) error {
 		addr := c.to("")
 		m, err := c.sendAct(ctx, addr, &a, ms)
 		if err != nil {
@@ -147,40 +146,13 @@ func (c *Client) Export(ctx context.Context, l offset.List, yield func(offset.Pa
 	if l.Prefix != "" || l.NewerThan != 0 || l.Pending || l.After != nil || l.Limit != 0 {
 		return c.fail(&t, offset.Errorf(offset.ErrInvalid, "an export has no filter but group, topic and broker; for others, and for pages, use List"), nil)
 	}
-	var stopped error
-	err = c.run(ctx, &t, func(ms uint32) error {
-		e := export{yield: yield}
-		err := c.export(ctx, wire.ToExportRequest(&l, ms), &e)
-		if e.stopped != nil {
-			stopped = e.stopped
-			return nil
-		}
-		if err != nil && e.pages > 0 {
-			return offset.Errorf(errBrokeOff, "after %d keys: %v", e.rows, err)
-		}
-		return err
+	return c.stream(ctx, "", &t, "keys", func(ms uint32, o *outflow) error {
+		return c.export(ctx, wire.ToExportRequest(&l, ms), yield, o)
 	})
-	if stopped != nil {
-		return stopped
-	}
-	if errors.Is(err, errBrokeOff) {
-		return c.fail(&t, only(offset.ErrUnreachable, err, nil), nil)
-	}
-	return err
 }
 
-// errBrokeOff marks an export that may not be begun again.
-var errBrokeOff = errors.New("the export broke off")
-
-// export is one stream of pages.
-type export struct {
-	yield   func(offset.Page) error
-	pages   int
-	rows    uint64
-	stopped error
-}
-
-func (c *Client) export(ctx context.Context, q *tidemarkv1.ExportRequest, e *export) error {
+// export reads one stream of pages.
+func (c *Client) export(ctx context.Context, q *tidemarkv1.ExportRequest, yield func(offset.Page) error, o *outflow) error {
 	ctx, done, err := c.begin(ctx)
 	if err != nil {
 		return err
@@ -197,16 +169,16 @@ func (c *Client) export(ctx context.Context, q *tidemarkv1.ExportRequest, e *exp
 		if err != nil {
 			return c.answered(addr, page.Meta, err)
 		}
-		e.rows += uint64(len(page.Keys))
-		if len(page.Keys) > 0 || last && total == 0 && e.rows == 0 {
-			e.pages++
-			if e.stopped = e.yield(page); e.stopped != nil {
+		o.came += uint64(len(page.Keys))
+		if len(page.Keys) > 0 || last && total == 0 && o.came == 0 {
+			o.begun = true
+			if o.stopped = yield(page); o.stopped != nil {
 				return nil
 			}
 		}
 		if last {
-			if total != e.rows {
-				return offset.Errorf(offset.ErrOutcomeUnknown, "%d keys came, and the server sent %d", e.rows, total)
+			if total != o.came {
+				return offset.Errorf(offset.ErrOutcomeUnknown, "%d keys came, and the server sent %d", o.came, total)
 			}
 			return nil
 		}

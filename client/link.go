@@ -111,7 +111,7 @@ func (c *Client) search() (s *search, first bool) {
 	}
 	s = &search{done: make(chan struct{})}
 	c.searching = s
-	c.sharing.Go(func() {
+	c.background.Go(func() {
 		s.cn, s.err = c.open()
 		c.mu.Lock()
 		c.searching = nil

@@ -103,9 +103,8 @@ type stoppedClock struct{ at time.Time }
 func (c *stoppedClock) Now() time.Time                       { return c.at }
 func (c *stoppedClock) After(time.Duration) <-chan time.Time { return nil }
 
-// TestLocalDamageIsOneThing: what is damaged alone, without a copy that is
-// good, ends the start, whatever its name; with one, it is moved aside by the
-// next persist.
+// TestLocalDamage: what is damaged and has no good copy makes Load fail, whatever
+// its name; what has one is moved aside by the next persist.
 func TestLocalDamage(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string // name to fixture

@@ -42,7 +42,7 @@ func (c *Client) commit(ctx context.Context, cluster offset.ClusterID, list []of
 	if err := req.Validate(); err != nil {
 		return nil, offset.Meta{}, c.fail(&t, err, nil)
 	}
-	err = c.run(ctx, &t, func(ms uint32) (err error) {
+	err = c.retry(ctx, &t, func(ms uint32) (err error) {
 		verdicts, meta, err = c.commits.ask(ctx, c, &req, ms)
 		return err
 	})
@@ -112,7 +112,7 @@ func (c *Client) Fetch(ctx context.Context, at offset.ReadAt, keys ...offset.Key
 	if err := req.Validate(); err != nil {
 		return nil, offset.Meta{}, c.fail(&t, err, nil)
 	}
-	err = c.run(ctx, &t, func(ms uint32) (err error) {
+	err = c.retry(ctx, &t, func(ms uint32) (err error) {
 		states, meta, err = c.fetches.ask(ctx, c, req, ms)
 		return err
 	})

@@ -21,7 +21,7 @@ const (
 
 // OffsetStore is a consumer's interface to its progress: RocketMQ's interface
 // of the same name, in the form of Go. All methods may be called from any
-// goroutine. Those without a context do no I/O and do not block.
+// goroutine. Apart from Load, those without a context do no I/O and do not block.
 type OffsetStore interface {
 	// Load reads what is kept locally; a remote store has nothing to load.
 	Load() error

@@ -32,8 +32,8 @@ type Clock interface {
 // WithDialer makes the Client open its connections with dial; the default is TCP.
 func WithDialer(dial Dialer) Option { return func(s *settings) { s.dial = dial } }
 
-// WithDialTimeout bounds each opening of a connection, within the caller's
-// deadline; the default is 1 s.
+// WithDialTimeout bounds each opening of a connection; callers wait for it no longer
+// than their own context. The default is 1 s.
 func WithDialTimeout(d time.Duration) Option { return func(s *settings) { s.dialTime = d } }
 
 // WithAttemptTimeout is the longest that one node may take for a call before

@@ -41,9 +41,9 @@ type trial struct {
 // the outcome comes before the caller's deadline: a tenth, at most this.
 const margin = 50 * time.Millisecond
 
-// run sends a call until it has an answer, may not be sent again, or ctx ends.
+// retry sends a call until it has an answer, may not be sent again, or ctx ends.
 // send sends it once; ms is how long the node may take.
-func (c *Client) run(ctx context.Context, t *trial, send func(ms uint32) error) error {
+func (c *Client) retry(ctx context.Context, t *trial, send func(ms uint32) error) error {
 	var last error
 	for {
 		if ctx.Err() != nil {

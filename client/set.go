@@ -21,7 +21,7 @@ func (c *Client) Set(ctx context.Context, s offset.Set) (v offset.Verdict, meta 
 	if err := s.Validate(); err != nil {
 		return offset.Verdict{}, offset.Meta{}, c.fail(&t, err, nil)
 	}
-	err = c.run(ctx, &t, func(ms uint32) error {
+	err = c.retry(ctx, &t, func(ms uint32) error {
 		m := &tidemarkv1.Call{Call: &tidemarkv1.Call_Set{Set: wire.ToSetRequest(&s, ms)}}
 		reply, addr, err := c.call(ctx, c.link, func() *tidemarkv1.Call { return m })
 		if err != nil {
@@ -44,7 +44,7 @@ func (c *Client) Set(ctx context.Context, s offset.Set) (v offset.Verdict, meta 
 	return v, meta, c.fail(&trial{op: t.op, subject: t.subject, sends: t.sends}, refused, nil)
 }
 
-// judge tells what the answer to a Set means (DESIGN.md, the rule of writing).
+// judge tells what the answer to a Set means (docs/guarantees.md#the-rule-of-writing).
 // resent: an earlier send of it may have been done.
 func judge(s *offset.Set, v offset.Verdict, meta offset.Meta, resent bool) (offset.Verdict, error) {
 	if v.Code == offset.CodeOK {

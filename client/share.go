@@ -44,10 +44,13 @@ type sharing[Q, A any] struct {
 	call func(q Q, ms uint32) *tidemarkv1.Call
 	read func(r *tidemarkv1.Reply, keys int) ([]A, offset.Meta, error)
 
+	clock Clock
+
 	mu sync.Mutex
 	// gathering is the request that others may join; nil for none.
 	gathering *shared[Q, A]
-	apart     time.Time
+	// apart is until when requests go by themselves; zero: they need not.
+	apart time.Time
 }
 
 // shared is a request of several callers.
@@ -156,7 +159,7 @@ func (s *sharing[Q, A]) apartLocked() bool {
 	if s.apart.IsZero() {
 		return false
 	}
-	if time.Now().Before(s.apart) {
+	if s.clock.Now().Before(s.apart) {
 		return true
 	}
 	s.apart = time.Time{}
@@ -219,7 +222,7 @@ func (s *sharing[Q, A]) start(c *Client, b *shared[Q, A]) {
 		return
 	}
 	go func() {
-		defer c.sharing.Done()
+		defer c.background.Done()
 		defer cancel()
 		b.answers, b.meta, b.err = s.send(ctx, c, c.linkNow, func() (*tidemarkv1.Call, int) { return s.begin(b) })
 		if b.err != nil && refused(b.err) {
@@ -234,7 +237,7 @@ func (c *Client) beginShared() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
-		c.sharing.Add(1)
+		c.background.Add(1)
 	}
 	return !c.closed
 }
@@ -261,7 +264,7 @@ func (s *sharing[Q, A]) begin(b *shared[Q, A]) (*tidemarkv1.Call, int) {
 func (s *sharing[Q, A]) goApart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.apart = time.Now().Add(apartTime)
+	s.apart = s.clock.Now().Add(apartTime)
 }
 
 // leave ends the wait of a caller whose context has ended. Before the request has
@@ -290,10 +293,11 @@ func (s *sharing[Q, A]) leave(ctx context.Context, b *shared[Q, A], own *seat[Q]
 
 // newCommits are commits that share, each with a verdict of its own. Those of an
 // atomic set do not, nor do those whose epochs are of different clusters.
-func newCommits() *sharing[*offset.Commits, offset.Verdict] {
+func newCommits(clock Clock) *sharing[*offset.Commits, offset.Verdict] {
 	return &sharing[*offset.Commits, offset.Verdict]{
-		keys: (*offset.Commits).Count,
-		fit:  func(q, with *offset.Commits) bool { return !q.Atomic && q.Cluster == with.Cluster },
+		clock: clock,
+		keys:  (*offset.Commits).Count,
+		fit:   func(q, with *offset.Commits) bool { return !q.Atomic && q.Cluster == with.Cluster },
 		join: func(list []*offset.Commits) *offset.Commits {
 			all := &offset.Commits{Cluster: list[0].Cluster, Topics: make([]offset.TopicCommits, 0, len(list))}
 			for _, q := range list {
@@ -309,10 +313,11 @@ func newCommits() *sharing[*offset.Commits, offset.Verdict] {
 }
 
 // newFetches are linearizable reads that share.
-func newFetches() *sharing[*offset.Fetch, offset.KeyState] {
+func newFetches(clock Clock) *sharing[*offset.Fetch, offset.KeyState] {
 	return &sharing[*offset.Fetch, offset.KeyState]{
-		keys: func(q *offset.Fetch) int { return len(q.Keys) },
-		fit:  func(q, _ *offset.Fetch) bool { return q.At == offset.ReadAt{} },
+		clock: clock,
+		keys:  func(q *offset.Fetch) int { return len(q.Keys) },
+		fit:   func(q, _ *offset.Fetch) bool { return q.At == offset.ReadAt{} },
 		join: func(list []*offset.Fetch) *offset.Fetch {
 			all := &offset.Fetch{Keys: make([]offset.Key, 0, len(list))}
 			for _, q := range list {

@@ -284,7 +284,7 @@ func TestASharedRequestEndsWithTheClient(t *testing.T) {
 
 // newCommitsWith has a request of a caller that leaves the node so long.
 func newCommitsWith(ms uint32) *sharing[*offset.Commits, offset.Verdict] {
-	c := newCommits()
+	c := newCommits(realClock{})
 	q := &offset.Commits{Cluster: testCluster, Topics: []offset.TopicCommits{{Queues: make([]offset.QueueCommit, 1)}}}
 	c.enter(q, ms)
 	c.enter(q, ms/10*11) // so that the most patient has 1100, and 790 is too little beside it
@@ -292,7 +292,7 @@ func newCommitsWith(ms uint32) *sharing[*offset.Commits, offset.Verdict] {
 }
 
 func TestWhatDoesNotShare(t *testing.T) {
-	c := newCommits()
+	c := newCommits(realClock{})
 	one := []offset.TopicCommits{{Queues: make([]offset.QueueCommit, 1)}}
 	first, _, _ := c.enter(&offset.Commits{Cluster: testCluster, Topics: one}, 1000)
 	for what, q := range map[string]*offset.Commits{
@@ -314,7 +314,7 @@ func TestWhatDoesNotShare(t *testing.T) {
 	if b, _, begins := c.enter(&offset.Commits{Cluster: offset.ClusterID{9}, Topics: one}, 1000); b == first || !begins {
 		t.Error("epochs of two clusters share")
 	}
-	f := newFetches()
+	f := newFetches(realClock{})
 	if b, _, _ := f.enter(&offset.Fetch{At: offset.ReadAt{Level: offset.Local}, Keys: make([]offset.Key, 1)}, 1000); b != nil {
 		t.Error("a local read shares")
 	}
@@ -325,6 +325,21 @@ func TestWhatDoesNotShare(t *testing.T) {
 	}
 	if _, _, begins := f.enter(&offset.Fetch{Keys: make([]offset.Key, 2)}, 1000); !begins {
 		t.Error("one too many is taken")
+	}
+}
+
+// How long requests go by themselves is told by the Client's clock.
+func TestRequestsGoByThemselvesByTheClock(t *testing.T) {
+	now := &stoppedClock{at: time.Unix(0, 0)}
+	c := newCommits(now)
+	q := &offset.Commits{Cluster: testCluster, Topics: []offset.TopicCommits{{Queues: make([]offset.QueueCommit, 1)}}}
+	c.goApart()
+	if b, _, _ := c.enter(q, 1000); b != nil {
+		t.Error("requests are shared before the time is up")
+	}
+	now.at = now.at.Add(apartTime)
+	if b, _, _ := c.enter(q, 1000); b == nil {
+		t.Error("requests are not shared once the time is up")
 	}
 }
 

@@ -106,6 +106,55 @@ func once[Q, A any](ctx context.Context, c *Client, addr string, ms uint32, send
 	return a.Msg, nil
 }
 
+// sendTo sends a call to the node at addr, once, and to no other; with an empty addr
+// it is sent until it has an answer, to whichever node serves.
+func (c *Client) sendTo(ctx context.Context, addr string, t *trial, send func(ms uint32) error) error {
+	if addr == "" {
+		return c.retry(ctx, t, send)
+	}
+	err := send(c.patience(ctx, t.whole))
+	if err != nil {
+		t.sends = 1
+		return c.fail(t, err, ctx.Err())
+	}
+	return nil
+}
+
+// errBrokeOff marks a stream that may not be begun again, since some of it was yielded.
+var errBrokeOff = errors.New("the stream broke off")
+
+// outflow is one stream whose parts are yielded to the caller.
+type outflow struct {
+	// begun: a part was yielded; came is how much came in all.
+	begun bool
+	came  uint64
+	// stopped is the error with which the caller ended it.
+	stopped error
+}
+
+// stream is sendTo for a call that is answered by a stream. It ends with the error of
+// a caller that stops it, as it is, and is not begun again once a part was yielded;
+// unit names what outflow.came counts.
+func (c *Client) stream(ctx context.Context, addr string, t *trial, unit string, send func(ms uint32, o *outflow) error) error {
+	var stopped error
+	err := c.sendTo(ctx, addr, t, func(ms uint32) error {
+		var o outflow
+		err := send(ms, &o)
+		switch {
+		case o.stopped != nil:
+			stopped = o.stopped
+			return nil
+		case err != nil && o.begun:
+			return offset.Errorf(errBrokeOff, "after %d %s: %v", o.came, unit, err)
+		}
+		return err
+	})
+	if stopped != nil {
+		return stopped
+	}
+	return err
+}
+
 // unaryError reads what a unary call to addr failed with, and takes what it
 // says of where to go.
 func (c *Client) unaryError(addr string, err error) error {

@@ -8,7 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"connectrpc.com/connect"
+
 	"github.com/tidemark-mq/tidemark/offset"
+	tidemarkv1 "github.com/tidemark-mq/tidemark/transport/api/tidemark/v1"
 )
 
 func resetTo(to int64, id byte) offset.Act {
@@ -238,4 +241,25 @@ func TestExportRefusesFiltersThatItWouldIgnore(t *testing.T) {
 			t.Errorf("%+v: %v", l, err)
 		}
 	}
+}
+
+// Snapshot answers what cannot be read.
+func (n *fakeNode) Snapshot(ctx context.Context, _ *connect.Request[tidemarkv1.SnapshotRequest]) (*connect.Response[tidemarkv1.SnapshotResponse], error) {
+	return unary(ctx, n, "snapshot", func() (*tidemarkv1.SnapshotResponse, error) {
+		return &tidemarkv1.SnapshotResponse{Meta: &tidemarkv1.Meta{ClusterId: "x"}}, nil
+	})
+}
+
+// What is wrong with the answer of one node says nothing of the node that calls go to.
+func TestAnAnswerThatCannotBeReadIsItsOwnNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1", "b:1")
+		c := f.client()
+		if _, _, _, err := c.Snapshot(within(t, time.Second), "b:1"); !errors.Is(err, offset.ErrOutcomeUnknown) || !strings.Contains(err.Error(), `"b:1"`) {
+			t.Error(err)
+		}
+		if at := c.to(""); at != "a:1" {
+			t.Errorf("calls go to %s", at)
+		}
+	})
 }
