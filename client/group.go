@@ -20,6 +20,9 @@ func (c *Client) List(ctx context.Context, l offset.List) (page offset.Page, err
 	t := trial{op: "list", kind: reading, subject: named(l.Group + l.Prefix)}
 	c.began(&t)
 	defer c.ended(&t, &err)
+	if err := l.Validate(); err != nil {
+		return offset.Page{}, c.fail(&t, err, nil)
+	}
 	err = c.retry(ctx, &t, func(ms uint32) error {
 		addr := c.to("")
 		a, err := once(ctx, c, addr, ms, c.groups(addr).List, wire.ToListRequest(&l, ms))
@@ -41,6 +44,9 @@ func (c *Client) Claims(ctx context.Context, q offset.Claims) (list []offset.Cla
 	t := trial{op: "claims", kind: reading, subject: named(q.Name)}
 	c.began(&t)
 	defer c.ended(&t, &err)
+	if err := q.Validate(); err != nil {
+		return nil, offset.Meta{}, c.fail(&t, err, nil)
+	}
 	err = c.retry(ctx, &t, func(ms uint32) error {
 		addr := c.to("")
 		a, err := once(ctx, c, addr, ms, c.groups(addr).Claims, wire.ToClaimsRequest(&q, ms))
@@ -62,8 +68,7 @@ func (c *Client) Claims(ctx context.Context, q offset.Claims) (list []offset.Cla
 // applied; offset.ErrOutcomeUnknown, also where the answer to a resend says too
 // little: it may be done already or later, and the same act may be sent again.
 func (c *Client) Act(ctx context.Context, a offset.Act) (result offset.ActResult, meta offset.Meta, err error) {
-	op, subject := actName(&a)
-	t := trial{op: op, kind: harmless, subject: named(subject)}
+	t := trial{op: a.Kind(), kind: harmless, subject: named(actSubject(&a))}
 	c.began(&t)
 	defer c.ended(&t, &err)
 	if err := a.Validate(); err != nil {
@@ -88,32 +93,26 @@ func (c *Client) Act(ctx context.Context, a offset.Act) (result offset.ActResult
 		// An earlier send may have been done, and its answer forgotten.
 		return result, meta, c.fail(&t, result.Code.Err(), nil)
 	}
-	return result, meta, c.fail(&trial{op: op, subject: t.subject, sends: t.sends}, result.Code.Err(), nil)
+	return result, meta, c.fail(&trial{op: t.op, subject: t.subject, sends: t.sends}, result.Code.Err(), nil)
 }
 
-// actName gives the name of what an act does, and what it is about.
-func actName(a *offset.Act) (op, subject string) {
+// actSubject gives what an act is about.
+func actSubject(a *offset.Act) string {
 	switch {
-	case a.Reset != nil:
-		if len(a.Reset.Targets) > 0 {
-			subject = a.Reset.Targets[0].Key.Group
-		}
-		return "reset", subject
+	case a.Reset != nil && len(a.Reset.Targets) > 0:
+		return a.Reset.Targets[0].Key.Group
+	case a.Remove != nil && a.Remove.Scope.Group != "":
+		return a.Remove.Scope.Group
 	case a.Remove != nil:
-		if subject = a.Remove.Scope.Group; subject == "" {
-			subject = a.Remove.Scope.Topic
-		}
-		return "remove", subject
+		return a.Remove.Scope.Topic
 	case a.Clone != nil:
-		return "clone", a.Clone.To
-	case a.Expire != nil:
-		return "expire", ""
+		return a.Clone.To
 	case a.Take != nil:
-		return "claim", a.Take.Name
+		return a.Take.Name
 	case a.Import != nil:
-		return "import", a.Import.Group
+		return a.Import.Group
 	}
-	return "act", ""
+	return ""
 }
 
 func (c *Client) sendAct(ctx context.Context, addr string, a *offset.Act, ms uint32) (*tidemarkv1.ActResponse, error) {

@@ -83,39 +83,33 @@ func setDetail(s *offset.Set) string {
 	return d.String()
 }
 
-// actDetail names the kind of an act and says what it asks for. The keys of a
-// reset or a chunk are not listed: those that it moves are in Record.Keys.
-func actDetail(a *offset.Act) (what, text string) {
+// actDetail says what an act asks for. The keys of a reset or a chunk are not
+// listed: those that it moves are in Record.Keys.
+func actDetail(a *offset.Act) string {
 	var d detail
 	switch {
 	case a.Reset != nil:
-		what = "reset"
 		d.number("keys", uint64(len(a.Reset.Targets)))
 	case a.Remove != nil:
-		what = "remove"
 		d.scope(&a.Remove.Scope)
 	case a.Clone != nil:
-		what = "clone"
 		d.quoted("from", a.Clone.From)
 		d.quoted("to", a.Clone.To)
 		d.given("topic", a.Clone.Topic)
 		d.broker(a.Clone.HasBroker, a.Clone.Broker)
 	case a.Expire != nil:
-		what = "expire"
 		d.expire(a.Expire)
 	case a.Take != nil:
-		what = "claim"
 		d.quoted(map[bool]string{true: "broker", false: "group"}[a.Take.ByBroker], a.Take.Name)
 		d.quoted("holder", a.Take.Holder)
 	case a.Import != nil:
-		what = "import"
 		d.importStep(a.Import)
 	}
 	d.number("base", a.Base)
 	if a.Claim != 0 {
 		d.number("through-claim", a.Claim)
 	}
-	return what, d.String()
+	return d.String()
 }
 
 func (d *detail) scope(s *offset.Scope) {

@@ -61,9 +61,8 @@ func setRecord(s *offset.Set, v offset.Verdict, index uint64) Record {
 
 // actRecord is the record of one entry of an act.
 func actRecord(a *offset.Act, step uint32, res *offset.ActResult) Record {
-	what, detail := actDetail(a)
 	return Record{
-		What: what, Detail: detail, Act: a.ID, Code: res.Code, Answered: res.Index,
+		What: a.Kind(), Detail: actDetail(a), Act: a.ID, Code: res.Code, Answered: res.Index,
 		Step: step, Done: res.Done, Total: res.Changed, Kept: res.Kept,
 	}
 }

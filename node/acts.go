@@ -83,7 +83,7 @@ func (n *Node) admitAct(p auth.Principal, a *offset.Act) error {
 	}
 	action, scopes := scopesOf(a)
 	for _, s := range scopes {
-		if err := n.allow(p, action, s, nameOf(a)); err != nil {
+		if err := n.allow(p, action, s, a.Kind()); err != nil {
 			return err
 		}
 	}
@@ -104,7 +104,7 @@ func (r *replica) admitStep(p auth.Principal, a *offset.Act) error {
 	if imp == nil || imp.ID != a.ID || imp.Mode == offset.ImportMerge {
 		return nil
 	}
-	return r.allow(p, auth.Operate, groupScope(imp.Group), nameOf(a))
+	return r.allow(p, auth.Operate, groupScope(imp.Group), a.Kind())
 }
 
 // partly says that earlier entries of a cut request have been applied.

@@ -128,20 +128,3 @@ func targetScopes(list []offset.Target) (scopes []auth.Scope) {
 	}
 	return scopes
 }
-
-// nameOf names an act for the audit log, as the lines of those that were done do.
-func nameOf(a *offset.Act) string {
-	switch {
-	case a.Remove != nil:
-		return "remove"
-	case a.Clone != nil:
-		return "clone"
-	case a.Take != nil:
-		return "claim"
-	case a.Reset != nil:
-		return "reset"
-	case a.Expire != nil:
-		return "expire"
-	}
-	return "import"
-}

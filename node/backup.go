@@ -19,7 +19,7 @@ import (
 // and is paced as a snapshot is, so that who reads fast takes no more of this
 // member than that. Only the whole of it is a backup: it ends with its sum.
 func (n *Node) Backup(ctx context.Context, p auth.Principal, at offset.ReadAt, yield func(offset.BackupPart) error) error {
-	if err := validateAt(at); err != nil {
+	if err := at.Validate(); err != nil {
 		return err
 	}
 	if err := n.allow(p, auth.Administer, auth.Everything, "backup"); err != nil {

@@ -11,7 +11,7 @@ import (
 // Claims gives the newest claim of one scope, none if it was never claimed; or
 // that of each scope, groups first, then brokers, in the order of their names.
 func (n *Node) Claims(ctx context.Context, p auth.Principal, c *offset.Claims) ([]offset.Claim, offset.Meta, error) {
-	if err := validateClaims(c); err != nil {
+	if err := c.Validate(); err != nil {
 		return nil, n.meta(), err
 	}
 	if err := n.allow(p, auth.Read, scopeOfClaims(c), "claims"); err != nil {
@@ -22,17 +22,6 @@ func (n *Node) Claims(ctx context.Context, p auth.Principal, c *offset.Claims) (
 		return nil, n.meta(), err
 	}
 	return claimsOf(root, c), r.metaOf(root), nil
-}
-
-func validateClaims(c *offset.Claims) error {
-	if err := validateAt(c.At); err != nil || !c.One {
-		return err
-	}
-	field := "group"
-	if c.ByBroker {
-		field = "broker"
-	}
-	return offset.ValidateName(field, c.Name, c.ByBroker)
 }
 
 func scopeOfClaims(c *offset.Claims) auth.Scope {

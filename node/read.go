@@ -28,9 +28,6 @@ func (n *Node) admitFetch(p auth.Principal, f *offset.Fetch) error {
 	if err := f.Validate(); err != nil {
 		return err
 	}
-	if err := validateAt(f.At); err != nil {
-		return err
-	}
 	return n.allowKeys(p, f.Keys)
 }
 
@@ -102,43 +99,13 @@ func givenUp(ctx context.Context) error {
 }
 
 func (n *Node) listing(ctx context.Context, p auth.Principal, l *offset.List) (*table.Root, *replica, error) {
-	if err := validateList(l); err != nil {
+	if err := l.Validate(); err != nil {
 		return nil, nil, err
 	}
 	if err := n.allow(p, auth.Read, scopeOfList(l), "list"); err != nil {
 		return nil, nil, err
 	}
 	return n.rootAt(ctx, l.At)
-}
-
-// validateList refuses also a filter that the kind of listing does not have:
-// ignored, it would let its caller take all rows for those it asked for.
-func validateList(l *offset.List) error {
-	switch {
-	case l.What > offset.ListKeys:
-		return offset.Errorf(offset.ErrInvalid, "unknown kind of listing %d", l.What)
-	case l.What == offset.ListKeys && l.Prefix != "":
-		return offset.Errorf(offset.ErrInvalid, "prefix narrows the names of groups and topics, not keys; list the groups first, or name one")
-	case l.What != offset.ListKeys && (l.NewerThan > 0 || l.Pending):
-		return offset.Errorf(offset.ErrInvalid, "newer_than and pending narrow a listing of keys; what must be LIST_KIND_KEYS")
-	}
-	if err := validateAt(l.At); err != nil {
-		return err
-	}
-	for _, f := range []struct{ field, name string }{{"group", l.Group}, {"topic", l.Topic}, {"broker", l.Broker}, {"prefix", l.Prefix}} {
-		if err := offset.ValidateName(f.field, f.name, true); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// validateAt refuses an index that the level does not look at.
-func validateAt(at offset.ReadAt) error {
-	if at.Index > 0 && at.Level != offset.AtLeast {
-		return offset.Errorf(offset.ErrInvalid, "at_index %d goes with READ_LEVEL_AT_LEAST, not with a %s read", at.Index, at.Level)
-	}
-	return nil
 }
 
 // allowKeys authorizes a read of each of the keys.

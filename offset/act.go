@@ -168,6 +168,26 @@ type Member struct {
 	MaxLevel uint8
 }
 
+// Kind names what the act does, as errors and the audit log have it: "reset",
+// "remove", "clone", "expire", "claim" or "import"; "act" if it does nothing.
+func (a *Act) Kind() string {
+	switch {
+	case a.Reset != nil:
+		return "reset"
+	case a.Remove != nil:
+		return "remove"
+	case a.Clone != nil:
+		return "clone"
+	case a.Expire != nil:
+		return "expire"
+	case a.Take != nil:
+		return "claim"
+	case a.Import != nil:
+		return "import"
+	}
+	return "act"
+}
+
 // Validate checks the act against the limits; the error wraps ErrInvalid and
 // names the first fault.
 func (a *Act) Validate() error {

@@ -27,3 +27,14 @@ func TestCloneNamesItsFault(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestEachActHasAKind(t *testing.T) {
+	for want, a := range map[string]Act{
+		"reset": {Reset: &Reset{}}, "remove": {Remove: &Remove{}}, "clone": {Clone: &Clone{}},
+		"expire": {Expire: &Expire{}}, "claim": {Take: &Take{}}, "import": {Import: &Import{}}, "act": {},
+	} {
+		if got := a.Kind(); got != want {
+			t.Errorf("%q is named %q", want, got)
+		}
+	}
+}

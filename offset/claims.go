@@ -9,6 +9,18 @@ type Claims struct {
 	Name          string
 }
 
+// Validate checks the request; the error wraps ErrInvalid.
+func (c *Claims) Validate() error {
+	if err := c.At.Validate(); err != nil || !c.One {
+		return err
+	}
+	field := "group"
+	if c.ByBroker {
+		field = "broker"
+	}
+	return ValidateName(field, c.Name, c.ByBroker)
+}
+
 // Claim is the newest claim of a scope. Claims are never forgotten; there are
 // at most 1,024.
 type Claim struct {

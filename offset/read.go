@@ -38,6 +38,15 @@ type ReadAt struct {
 	Index uint64
 }
 
+// Validate refuses an index that the level does not look at; the error wraps
+// ErrInvalid.
+func (at ReadAt) Validate() error {
+	if at.Index > 0 && at.Level != AtLeast {
+		return Errorf(ErrInvalid, "at_index %d goes with READ_LEVEL_AT_LEAST, not with a %s read", at.Index, at.Level)
+	}
+	return nil
+}
+
 // Meta comes with every answer.
 type Meta struct {
 	// Cluster is the answering cluster.
@@ -69,7 +78,7 @@ func (f *Fetch) Validate() error {
 			return err
 		}
 	}
-	return nil
+	return f.At.Validate()
 }
 
 // List asks for one page of what a filter selects, all from one root. The
@@ -95,6 +104,29 @@ type List struct {
 	After *Key
 	// Limit is the number of rows wanted; 0 or more than MaxPage means MaxPage.
 	Limit int
+}
+
+// Validate checks the request; the error wraps ErrInvalid. It refuses also a filter
+// that the kind of listing does not have: ignored, it would let its caller take all
+// rows for those it asked for.
+func (l *List) Validate() error {
+	switch {
+	case l.What > ListKeys:
+		return Errorf(ErrInvalid, "unknown kind of listing %d", l.What)
+	case l.What == ListKeys && l.Prefix != "":
+		return Errorf(ErrInvalid, "prefix narrows the names of groups and topics, not keys; list the groups first, or name one")
+	case l.What != ListKeys && (l.NewerThan > 0 || l.Pending):
+		return Errorf(ErrInvalid, "newer_than and pending narrow a listing of keys; what must be LIST_KIND_KEYS")
+	}
+	if err := l.At.Validate(); err != nil {
+		return err
+	}
+	for _, f := range []struct{ field, name string }{{"group", l.Group}, {"topic", l.Topic}, {"broker", l.Broker}, {"prefix", l.Prefix}} {
+		if err := ValidateName(f.field, f.name, true); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ListKind is what a List lists.

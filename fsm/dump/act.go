@@ -57,29 +57,28 @@ type importAsk struct {
 
 func actOf(r *entry.Request) (kind string, line actLine) {
 	a := r.Act
-	kind, asks := asksOf(a)
-	return kind, actLine{a.ID.String(), number(a.Base), a.Cluster.String(), number(a.Claim), r.Step, asks}
+	return a.Kind(), actLine{a.ID.String(), number(a.Base), a.Cluster.String(), number(a.Claim), r.Step, asksOf(a)}
 }
 
-func asksOf(a *offset.Act) (kind string, asks any) {
+func asksOf(a *offset.Act) any {
 	switch {
 	case a.Reset != nil:
-		return "reset", resetLine{len(a.Reset.Targets)}
+		return resetLine{len(a.Reset.Targets)}
 	case a.Remove != nil:
-		return "remove", scopeOf(&a.Remove.Scope)
+		return scopeOf(&a.Remove.Scope)
 	case a.Clone != nil:
-		return "clone", cloneLine{a.Clone.From, a.Clone.To, a.Clone.Topic, given(a.Clone.HasBroker, a.Clone.Broker)}
+		return cloneLine{a.Clone.From, a.Clone.To, a.Clone.Topic, given(a.Clone.HasBroker, a.Clone.Broker)}
 	case a.Expire != nil:
 		list := make([]idleLine, len(a.Expire.Groups))
 		for i, g := range a.Expire.Groups {
 			list[i] = idleLine{g.Group, number(g.Seen)}
 		}
-		return "expire", list
+		return list
 	case a.Take != nil:
 		t := a.Take
-		return "claim", claimAsk{given(!t.ByBroker, t.Name), given(t.ByBroker, t.Name), t.Holder}
+		return claimAsk{given(!t.ByBroker, t.Name), given(t.ByBroker, t.Name), t.Holder}
 	}
-	return "import", importOf(a.Import)
+	return importOf(a.Import)
 }
 
 func scopeOf(s *offset.Scope) scopeLine {
