@@ -58,8 +58,8 @@ func (b *backedUp) yield(p offset.BackupPart) error {
 	return nil
 }
 
-// TestBackupIsWholeOrAnError: begun anew while nothing has come, and never behind
-// what has; the node and the level are those asked for.
+// TestBackupIsWholeOrAnError: begun again while nothing has come, and never after
+// something has; the node and the level are those asked for.
 func TestBackupIsWholeOrAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeCluster(t, "a:1", "b:1")

@@ -55,7 +55,7 @@ func (b *behind) of(mq offset.MessageQueue) <-chan struct{} {
 	return nil
 }
 
-// raising gives what of that may raise the queue: like of, but for those alone that
+// raising gives what of that may raise the queue: like of, but only of those that
 // do not lower it.
 func (b *behind) raising(mq offset.MessageQueue) <-chan struct{} {
 	b.mu.Lock()
@@ -68,7 +68,7 @@ func (b *behind) raising(mq offset.MessageQueue) <-chan struct{} {
 	return nil
 }
 
-// above tells whether a queue has an offset under way that is higher than next.
+// above reports whether a queue has an offset under way that is higher than next.
 func (b *behind) above(mq offset.MessageQueue, next int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -74,7 +74,7 @@ func TestOneWayWhoseTurnDoesNotComeIsTold(t *testing.T) {
 		var log bytes.Buffer
 		s := f.store(WithStoreHooks(l.hooks()), WithStoreMetrics(&l), WithStoreLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		read(t, s, 0, 1)
-		s.sending <- struct{}{} // a run that goes on
+		s.sending <- struct{}{} // a run under way
 		oneWay(t, s, mq(0), 100)
 		oneWay(t, s, mq(1), 101)
 		time.Sleep(s.set.timeout)
@@ -154,7 +154,7 @@ func TestALoweringDoesNotOvertakeWhatWasSentOneWay(t *testing.T) {
 		read(t, s, 0)
 		s.UpdateOffset(mq(0), 90, true)
 		persist(t, s, 0)
-		s.sending <- struct{}{} // a run that goes on
+		s.sending <- struct{}{} // a run under way
 		s.UpdateOffset(mq(0), 91, true)
 		ctx := within(t, time.Minute)
 		first := background(func() error { return s.Persist(ctx, mq(0)) })
@@ -326,7 +326,7 @@ func TestAnExactOffsetIsNotSentUnderALaterEpoch(t *testing.T) {
 	})
 }
 
-// Who waits for what was sent one way does so within its context.
+// Callers that wait for what was sent one way do so within their context.
 func TestTheWaitForWhatWasSentOneWayIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeCluster(t, "a:1")

@@ -16,9 +16,9 @@ import (
 
 // Client talks to one cluster. All methods may be called from any goroutine;
 // one Client for a process is enough, and what its callers send at the same
-// time travels together. Answers may overtake one another: who wants a call on a
-// key to see another, or two to take effect in their order, waits for the first
-// (a RemoteStore does so by itself). Its methods try again, at other nodes too,
+// time travels together. Answers may overtake one another: a caller that needs
+// one call on a key to see another, or two to take effect in their order, waits for
+// the first (a RemoteStore does so by itself). Its methods try again, at other nodes too,
 // until the caller's context ends; a context without a deadline is tried for ever.
 type Client struct {
 	set   settings
@@ -55,7 +55,7 @@ type Client struct {
 	// old are connections that take no more calls; they end by themselves, and
 	// are closed once they have, or with the Client.
 	old []*conn.Conn
-	// want is where calls should go, leader who leads as last heard (or empty).
+	// want is where calls should go, leader the leader as last heard of (or empty).
 	want, leader string
 	// led is the leader that an answer named last; it stays when that fails.
 	led string

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-mq/tidemark/transport/wire"
 )
 
-// The calls below, but for Status, change the cluster and carry no id: one
+// The calls below, except for Status and Backup, change the cluster and carry no id: one
 // that may have been done is never sent again, and its error is
 // offset.ErrOutcomeUnknown; look at Status before trying again.
 
@@ -100,7 +100,7 @@ func (c *Client) RemoveMember(ctx context.Context, id string) (offset.Meta, erro
 }
 
 // Transfer hands leadership to a voter ("" for any that has caught up), and
-// tells which by its id.
+// gives the id of that.
 func (c *Client) Transfer(ctx context.Context, to string) (leader string, m offset.Meta, err error) {
 	m, err = c.change(ctx, "transfer", to, "", func(addr string, ms uint32) (*tidemarkv1.Meta, error) {
 		a, err := once(ctx, c, addr, ms, c.cluster(addr).Transfer, &tidemarkv1.TransferRequest{To: to})

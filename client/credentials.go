@@ -16,7 +16,7 @@ import (
 
 // TLSFiles are what a Client verifies nodes by, and shows them of itself.
 type TLSFiles struct {
-	// CA is a file of the CA certificates, in PEM, that nodes have theirs of;
+	// CA is a file, in PEM, of the CA certificates that those of nodes are signed by;
 	// empty: the system's.
 	CA string
 	// Cert and Key are the files, in PEM, of a certificate that says who this
@@ -40,7 +40,7 @@ func WithTLS(c *tls.Config) Option {
 	}
 }
 
-// WithTLSFiles is WithTLS with what files hold. They are read when a
+// WithTLSFiles is WithTLS with the content of files. They are read when a
 // connection is opened, so that what was replaced is used from the next one on;
 // what cannot be used, such as a key that does not fit yet, never takes the
 // place of what could.
@@ -58,15 +58,16 @@ func WithToken(token string) Option {
 	}
 }
 
-// WithTokenFile is WithToken with what a file holds, which is read again when
+// WithTokenFile is WithToken with the content of a file, which is read again when
 // connections are opened, and when a node refuses what it held before: a token
-// that was replaced there, and then revoked, fails no call.
+// that was replaced there, and then revoked, fails no call. A disk that does not
+// answer holds up no call; what was read before stays in use.
 func WithTokenFile(path string) Option {
 	return func(s *settings) { s.token = newFileToken(path).token }
 }
 
-// WithInsecureToken lets a token be sent without TLS, where whoever is on the
-// way can read it and be this client from then on.
+// WithInsecureToken lets a token be sent without TLS, where anybody on the way can
+// read it and pass for this client from then on.
 func WithInsecureToken() Option { return func(s *settings) { s.insecureToken = true } }
 
 // validate refuses settings that do not go together.
@@ -267,7 +268,7 @@ func (c *Client) show(header string) {
 	c.shown = header
 }
 
-// renewed tells whether a call that was refused shall be sent once more: its
+// renewed reports whether a call that was refused shall be sent once more: its
 // connection has shown a token that is no longer the one to show. renewals is
 // what they were before it was sent.
 func (c *Client) renewed(ctx context.Context, err error, renewals uint64) bool {

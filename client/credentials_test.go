@@ -61,7 +61,7 @@ func server(t *testing.T, f certstest.Files, protocols ...string) (addr string) 
 	return l.Addr().String()
 }
 
-// TestServersAreVerified: who is not what the certificates say gets neither a
+// TestServersAreVerified: a server that is not what the certificates say gets neither a
 // call nor the token, and the error says what is wrong.
 func TestServersAreVerified(t *testing.T) {
 	ca, foreign := certstest.New(t), certstest.New(t)

@@ -40,7 +40,7 @@ func readTopics(t *testing.T, f *fakeCluster, topics int, queues int32, told *fe
 	return s
 }
 
-// tellsOf makes an act on a queue, and checks that one run of the loop tells of it.
+// tellsOf makes an act on a queue, and checks that one run of the loop reports it.
 func tellsOf(t *testing.T, f *fakeCluster, s *RemoteStore, told *fences, mq offset.MessageQueue) {
 	t.Helper()
 	f.state.reset(offset.Key{Group: s.group, MessageQueue: mq}, 3)

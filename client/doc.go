@@ -13,8 +13,8 @@
 // broadcasting mode, which keeps its offsets on its own disk. NewStore chooses
 // between the two by MessageModel, as RocketMQ does.
 //
-// A ProcessQueue tells which offset is safe to commit while messages are
-// consumed in any order; StartPosition tells where a queue begins that has no
+// A ProcessQueue says which offset is safe to commit while messages are
+// consumed in any order; StartPosition says where a queue begins that has no
 // offset.
 //
 // # The life of a queue
@@ -32,7 +32,7 @@
 // The first read from the store, after a queue was absent from memory or
 // removed, takes over its offset and its epoch. What is committed later carries
 // that epoch: if an operator has moved the queue since, the commit is fenced.
-// A later read tells what is stored and touches nothing. A value of a queue that
+// A later read gives what is stored and touches nothing. A value of a queue that
 // was never read stays in memory; to persist it is offset.ErrNotRead.
 //
 // # Fences
@@ -41,7 +41,7 @@
 // frozen: nothing of it is sent any more, and updates are ignored, until it is
 // removed and read again. The application is told by WithOnFenced, per queue,
 // within one persist interval of the act, also of a queue that is idle; without
-// that, PersistAll goes on returning offset.ErrFenced. What it does is nearly
+// that, PersistAll keeps returning offset.ErrFenced. What it does is nearly
 // always the same: give up the messages in hand, RemoveOffset, ReadOffset.
 //
 // A deliberate lowering (UpdateOffset without increaseOnly, to less than is
@@ -51,7 +51,7 @@
 //
 // # What an error means
 //
-// errors.Is tells one sentinel of package offset; errors.As gives an *Error
+// errors.Is finds one sentinel of package offset; errors.As gives an *Error
 // (which call, how many attempts, who leads), a *Refused (which keys were
 // refused, and where they are) or a *PersistError (which queues are not
 // persisted). Every error but offset.ErrOutcomeUnknown says that the request
@@ -66,26 +66,27 @@
 //
 // A call with a context comes back at most 100 ms after that has ended, also
 // where the network or the disk answers nothing; without a deadline it is tried
-// for ever. Calls without a context do no I/O and do not block, but for Load,
-// which takes as long as the disk does, and Client.Close. WithClock and
+// for ever. Calls without a context do no I/O and do not block, except for
+// Load, which takes as long as the disk does, and Client.Close. WithClock and
 // WithStoreClock replace the clock of everything but contexts and connections.
 //
 // # Watching
 //
 // Hooks and StoreHooks are told what happens, each as it happens; Metrics
-// counts it (adapters/prometheus does so for Prometheus); Stats tells how a
-// store is. None costs anything where it is not set. A store logs by
+// counts it (adapters/prometheus does so for Prometheus); Stats gives the
+// state of a store. None costs anything where it is not set. A store logs by
 // slog.Default what must not stay unsaid: fences, damaged files, a persist loop
 // that fails; WithLogger and WithStoreLogger set another.
 //
 // # Goroutines
 //
 // A connection has two, a search for one and a request that callers share have one
-// each, which Client.Close waits for; a store and a PersistLoop have one, which their Close waits for, and
-// one more for each offset that is sent one way (64 at most) or for what a
-// LocalFileStore has under way on its disk. OnFenced and hooks are called in the
-// goroutine that came across what they tell, so a hook must not close the Client.
+// each, which Client.Close waits for; a store and a PersistLoop have one, which their
+// Close waits for, and one more for each offset that is sent one way (64 at most) or
+// for what a LocalFileStore has under way on its disk. Files of tokens and
+// certificates are read in one, which nothing waits for while the disk hangs. OnFenced and hooks are called on the
+// goroutine that came across what they report, so a hook must not close the Client.
 //
-// docs/library.md is the same from the side of who begins; DESIGN.md tells the
-// way of a call, the states of a queue, and what was decided at what cost.
+// docs/library.md is the same for beginners; DESIGN.md describes the way of a call,
+// the states of a queue, and what was decided at what cost.
 package client

@@ -51,7 +51,7 @@ type entry struct {
 	unseen uint64
 }
 
-// live tells whether acts can concern it: it was read, and is not fenced.
+// live reports whether acts can concern it: it was read, and is not fenced.
 func (e *entry) live() bool { return e.read && e.fenced == nil }
 
 // update takes a value of the application's.
@@ -73,7 +73,7 @@ func (e *entry) update(next int64, increaseOnly bool) {
 // lower takes a value that is below what the store has, whatever the memory holds.
 func (e *entry) lower(next int64) { e.value, e.has, e.lowered = next, true, true }
 
-// lowers tells whether a value is below what the store has, or may have.
+// lowers reports whether a value is below what the store has, or may have.
 func (e *entry) lowers(next int64) bool {
 	return e.exists && next < e.known || e.isMaybe && next < e.maybe
 }
@@ -132,7 +132,7 @@ func (e *entry) next() (step, int64) {
 	return nothing, 0
 }
 
-// unsaid tells whether there is a value that the store is not known to have taken.
+// unsaid reports whether there is a value that the store is not known to have taken.
 func (e *entry) unsaid() bool {
 	return e.ignored || e.isMaybe || e.has && (!e.isSettled || e.value != e.settled)
 }

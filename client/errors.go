@@ -11,8 +11,8 @@ import (
 )
 
 // Error says which call failed, and how. errors.Is finds exactly one sentinel
-// of package offset, and beside it the context's error where the deadline
-// ended the call.
+// of package offset, along with the context's error where the deadline ended
+// the call.
 type Error struct {
 	// Op is the call: "commit", "set", "fetch", "list", "reset", …
 	Op string
@@ -92,7 +92,7 @@ type dialError struct{ err error }
 func (d *dialError) Error() string { return d.err.Error() }
 func (d *dialError) Unwrap() error { return d.err }
 
-// unsent tells whether err says that the call it ended never left this process.
+// unsent reports whether err says that the call it ended never left this process.
 func unsent(err error) bool {
 	if e := (*conn.Error)(nil); errors.As(err, &e) {
 		return !e.Sent
@@ -101,8 +101,8 @@ func unsent(err error) bool {
 	return errors.As(err, &d)
 }
 
-// broken tells whether err is this side's finding on a connection and no answer of
-// a server. That a request is too large for a message no other connection changes.
+// broken reports whether err is this side's finding on a connection and not an answer
+// of a server. A request that is too large for a message is so on any connection.
 func broken(err error) bool {
 	e, d := (*conn.Error)(nil), (*dialError)(nil)
 	return errors.As(err, &e) && !errors.Is(err, offset.ErrInvalid) || errors.As(err, &d)

@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// Fence tells that a queue is frozen: nothing of it is sent any more, and
+// Fence reports that a queue is frozen: nothing of it is sent any more, and
 // updates of it are ignored, until it is removed (RemoveOffset) and read again.
 // What was consumed since may be consumed once more, or the position skips
 // ahead: the operator's word stands.
@@ -18,22 +18,22 @@ type Fence struct {
 	// which is not done and never will be. offset.ErrOutcomeUnknown: the
 	// queue's own Set may be done already, or later.
 	Err error
-	// Has tells whether a value is in memory, and Offset which; it is not to
-	// be relied on any more.
+	// Has reports whether a value is in memory, and Offset which; it must not be
+	// relied on any more.
 	Has    bool
 	Offset int64
 	// State is the key as the answer had it; zero with offset.ErrOutcomeUnknown.
 	State offset.KeyState
 }
 
-// fenceLocked freezes a queue. The Fence is told once the lock and sending are free.
+// fenceLocked freezes a queue. The Fence is reported once the lock and sending are free.
 func (s *RemoteStore) fenceLocked(mq offset.MessageQueue, e *entry, why error, st offset.KeyState) Fence {
 	e.fenced = why
 	s.counts.Fenced++
 	return Fence{Queue: mq, Err: why, Has: e.has, Offset: e.value, State: st}
 }
 
-// tell tells the application of the queues that were frozen.
+// tell reports the queues that were frozen to the application.
 func (s *RemoteStore) tell(list []Fence) {
 	for _, f := range list {
 		s.set.logger.Warn("a queue is frozen until it is removed and read again",

@@ -243,7 +243,7 @@ func TestNodeThatIsBehindIsNotBelieved(t *testing.T) {
 		s := f.store(WithPersistInterval(time.Second), WithOnFenced(told.add))
 		read(t, s, 0)
 		time.Sleep(1500 * time.Millisecond)
-		f.behind() // its local state goes on being that of before
+		f.behind() // its local state stays what it was
 		f.state.reset(key(0), 4)
 		time.Sleep(time.Second)
 		if list := told.take(); len(list) != 1 {

@@ -15,7 +15,7 @@ func (c *Client) groups(addr string) tidemarkv1connect.GroupServiceClient {
 	return tidemarkv1connect.NewGroupServiceClient(c.caller, c.set.scheme()+addr, callOptions()...)
 }
 
-// List gives one page, in a stable order; go on with After.
+// List gives one page, in a stable order; After gives the next one.
 func (c *Client) List(ctx context.Context, l offset.List) (page offset.Page, err error) {
 	t := trial{op: "list", kind: reading, subject: named(l.Group + l.Prefix)}
 	c.began(&t)

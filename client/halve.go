@@ -20,7 +20,7 @@ type halving[T any] struct {
 	send func(list []T) error
 	// refusal numbers the refusal that something was part of last.
 	refusal func(T) uint64
-	// cut tells where to halve a list; 0: it is to be blamed as a whole.
+	// cut says where to halve a list; 0: it is to be blamed as a whole.
 	cut func([]T) int
 	// refused notes that these were refused together, under a new number.
 	refused func([]T)
@@ -76,7 +76,7 @@ func (h *halving[T]) try(list []T) (parts []part[T]) {
 	return parts
 }
 
-// together tells how many, from the first on, were last refused as one part.
+// together reports how many, from the first on, were last refused as one part.
 func (h *halving[T]) together(list []T) int {
 	n := slices.IndexFunc(list, func(x T) bool { return h.refusal(x) != h.refusal(list[0]) })
 	if n < 0 {

@@ -19,16 +19,16 @@ type Hooks struct {
 
 // StoreHooks are told what a store does with each queue. Each may be nil, which
 // costs nothing; none may block. They are called without a lock held, so that
-// they may use the store, by whoever persists: the persist loop, or a caller of
-// PersistAll, Persist, UpdateConsumeOffsetToBroker, Close or RemoveOffset; of a
-// LocalFileStore, in a goroutine that such a caller waits for.
+// they may use the store, on the goroutine that persists: that of the persist loop, or of
+// a caller of PersistAll, Persist, UpdateConsumeOffsetToBroker, Close or
+// RemoveOffset; of a LocalFileStore, on one that such a caller waits for.
 type StoreHooks struct {
 	// Persisted is told of each offset that changed and is now persisted: on
 	// the disk of a quorum, or in the local file.
 	Persisted func(mq offset.MessageQueue, next int64)
 	// Failed is told of each offset that was to be persisted and was not, with
-	// the reason: what a PersistError lists. RemoveOffset tells it, too, of an
-	// offset that it drops before that is persisted (offset.ErrDropped).
+	// the reason: what a PersistError lists. RemoveOffset calls it,
+	// too, with an offset that it drops before that is persisted (offset.ErrDropped).
 	Failed func(QueueError)
 	// Fenced is told of each queue that is frozen, before OnFenced. A
 	// LocalFileStore has none.

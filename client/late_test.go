@@ -32,7 +32,7 @@ func TestCloseNamesItsQueuesThoughItsTurnDidNotCome(t *testing.T) {
 		s := f.store()
 		read(t, s, 0, 1)
 		s.UpdateOffset(mq(0), 5, true)
-		s.sending <- struct{}{} // a run that goes on
+		s.sending <- struct{}{} // a run under way
 		for what, do := range map[string]func(context.Context) error{
 			"Persist":    func(ctx context.Context) error { return s.Persist(ctx, mq(0)) },
 			"PersistAll": func(ctx context.Context) error { return s.PersistAll(ctx, []offset.MessageQueue{mq(0), mq(1)}) },
@@ -61,7 +61,7 @@ func TestARunWhoseTurnDidNotComeIsTold(t *testing.T) {
 		s := f.store(WithStoreHooks(l.hooks()), WithStoreMetrics(&l))
 		read(t, s, 0, 1)
 		s.UpdateOffset(mq(0), 5, true)
-		s.sending <- struct{}{} // a run that goes on
+		s.sending <- struct{}{} // a run under way
 		for _, do := range []func(context.Context) error{
 			func(ctx context.Context) error { return s.Persist(ctx, mq(0)) },
 			func(ctx context.Context) error { return s.PersistAll(ctx, []offset.MessageQueue{mq(0), mq(1)}) },

@@ -121,7 +121,7 @@ func TestATokenStaysInUseWhileItsDiskHangs(t *testing.T) {
 	})
 }
 
-// Who wants a token as it is now does not get what was read before that.
+// A caller that wants a token as it is now does not get what was read before that.
 func TestATokenIsReadAnewWhereThatIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := &tokenFile{token: "old", gate: make(chan struct{})}

@@ -54,8 +54,8 @@ func (c *Client) usable() (cn *conn.Conn, fit fitness, err error) {
 	return cn, elsewhere, nil
 }
 
-// search is a search for a connection. It goes on when those who wait for it do
-// not: opening one may take longer than a caller has, and serves the next ones.
+// search is a search for a connection. It continues when those that wait for it give
+// up: opening one may take longer than a caller has, and serves the next ones.
 type search struct {
 	// What follows is set before done is closed.
 	done chan struct{}
@@ -64,9 +64,9 @@ type search struct {
 }
 
 // link gives the connection for calls, opening it if need be. There is one search
-// at a time; while there is a connection that works, those who did not begin it
-// go on with that, but not with one to a node that cannot serve: that could keep
-// each of them for a whole attempt.
+// at a time; while there is a connection that works, callers that did not begin it
+// use that, but not one to a node that cannot serve: that could keep each of them
+// for a whole attempt.
 // The error is a *conn.Error that says that nothing was sent.
 func (c *Client) link(ctx context.Context) (*conn.Conn, error) {
 	cn, fit, err := c.usable()
@@ -90,8 +90,8 @@ func (c *Client) link(ctx context.Context) (*conn.Conn, error) {
 	}
 }
 
-// linkNow is link for what many callers wait for: they go on with a connection to a
-// node that serves, while a better one is opened.
+// linkNow is link for what many callers wait for: they use a connection to a node
+// that serves, while a better one is opened.
 func (c *Client) linkNow(ctx context.Context) (*conn.Conn, error) {
 	cn, fit, err := c.usable()
 	if fit != elsewhere || err != nil {
@@ -185,7 +185,7 @@ func (c *Client) sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// dial opens a connection within the time for dialling, whoever waits for it.
+// dial opens a connection within the time for dialling, however long its callers wait.
 func (c *Client) dial(addr string) (*conn.Conn, error) {
 	ctx, cancel := context.WithTimeout(c.life, c.set.dialTime)
 	defer cancel()
@@ -239,7 +239,7 @@ func (c *Client) install(cn *conn.Conn) error {
 	return nil
 }
 
-// disconnected tells of a connection that takes no more calls.
+// disconnected reports a connection that takes no more calls.
 func (c *Client) disconnected(cn *conn.Conn) {
 	if m := c.set.metrics; m != nil {
 		m.Connection(false)
@@ -278,7 +278,7 @@ func (c *Client) putAwayLocked(cn *conn.Conn) (ended []*conn.Conn) {
 	return ended
 }
 
-// lost notes that cn takes no more calls; only the first who notes it has an effect.
+// lost notes that cn takes no more calls; only the first note has an effect.
 func (c *Client) lost(cn *conn.Conn, cause error) {
 	c.mu.Lock()
 	first := c.cur == cn

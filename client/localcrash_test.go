@@ -188,7 +188,7 @@ func wantAfterKill(t *testing.T, f *shelf, c scene, done bool, name string, at i
 	}
 }
 
-// keeps tells whether some file has just these bytes.
+// keeps reports whether some file has just these bytes.
 func (s *shelf) keeps(want []byte) bool {
 	for _, name := range s.names() {
 		if b, err := os.ReadFile(s.path(name)); err == nil && bytes.Equal(b, want) {
@@ -199,7 +199,7 @@ func (s *shelf) keeps(want []byte) bool {
 }
 
 // TestLocalPersistFails lets each step of a persist fail once: it is told and
-// counted, the memory goes on rising, the next persist works, and nothing half
+// counted, the memory keeps rising, the next persist works, and nothing half
 // written stays behind.
 func TestLocalPersistFails(t *testing.T) {
 	full := syscall.ENOSPC

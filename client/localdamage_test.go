@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// TestLocalFallsBackToTheCopy is a file of 0 bytes beside a good copy: the copy
+// TestLocalFallsBackToTheCopy is a file of 0 bytes next to a good copy: the copy
 // is read and named, and is what was before once the file is written.
 func TestLocalFallsBackToTheCopy(t *testing.T) {
 	f := newShelf(t)

@@ -39,8 +39,8 @@ type localFiles struct {
 }
 
 // newLocalFiles gives the files of a consumer below a folder. RocketMQ's Go
-// client has group and client id the other way round; a file of its that was
-// put beside ours comes before that.
+// client has group and client id the other way round; a file of its own that
+// was put next to ours comes before that.
 func newLocalFiles(below, clientID, group string, set *storeSettings) localFiles {
 	dir, other := filepath.Join(below, clientID, group), filepath.Join(below, group, clientID)
 	return localFiles{dir, slices.Compact([]string{dir, other}), set.disk, set.clock.Now, offsetfile.MaxLocalBytes}
@@ -60,10 +60,10 @@ type localFile struct {
 
 func (f *localFile) good() bool { return f.there && f.err == nil }
 
-// bytes tells whether there is something in a damaged file that must be kept.
+// bytes reports whether there is something in a damaged file that must be kept.
 func (f *localFile) bytes() bool { return f.err != nil && (f.data == nil || len(f.data) > 0) }
 
-// unread tells whether the system did not give the file, so that it may be good.
+// unread reports whether the system did not give the file, so that it may be good.
 func (f *localFile) unread() bool {
 	fault := (*fs.PathError)(nil)
 	return errors.As(f.err, &fault)
@@ -108,7 +108,7 @@ func (l *localFiles) goPair() (p pair) {
 	return p
 }
 
-// absent tells whether neither is there.
+// absent reports whether neither is there.
 func (p pair) absent() bool { return !p.main.there && !p.bak.there }
 
 // state is the folder as it was found.
@@ -155,7 +155,7 @@ func (l *localFiles) state() (*state, error) {
 }
 
 // newer says that the file of RocketMQ's Go client was written after ours, and
-// that a damaged older copy lies beside.
+// that a damaged older copy lies next to it.
 func (l *localFiles) newer(p pair) string {
 	if p.bak.bytes() {
 		return fmt.Sprintf("the older copy is not good and will be moved aside: %s", describeFile(p.bak))
@@ -167,7 +167,7 @@ func (l *localFiles) newer(p pair) string {
 	for _, dir := range l.goDirs {
 		path := filepath.Join(dir, goLocalName)
 		if theirs, err := l.disk.modified(path); err == nil && theirs.After(ours) {
-			return fmt.Sprintf("%q, the file of RocketMQ's Go client, is newer than %q and is not read; to go on from it, move ours away", path, p.main.path)
+			return fmt.Sprintf("%q, the file of RocketMQ's Go client, is newer than %q and is not read; to continue from it, move ours away", path, p.main.path)
 		}
 	}
 	return ""
@@ -218,7 +218,7 @@ func (l *localFiles) aside(f *localFile) (string, error) {
 			break
 		}
 		if err != nil || n > 1000 {
-			return "", fmt.Errorf("looking for a free name beside %q: %w", f.path, err)
+			return "", fmt.Errorf("looking for a free name next to %q: %w", f.path, err)
 		}
 		to = fmt.Sprintf("%s-%d", base, n)
 	}

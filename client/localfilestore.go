@@ -19,7 +19,7 @@ import (
 //
 // in the form of RocketMQ's Java client, which can take the folder over, and
 // whose folder can be taken over; so can that of rocketmq-client-go: where there
-// is no offsets.json, the store goes on from <folder>/<group>/<client id>/offset.json,
+// is no offsets.json, the store continues from <folder>/<group>/<client id>/offset.json,
 // or from an offset.json in its own place, and leaves it as it is. The file
 // before is offsets.json.bak. Both are replaced as a whole, so that a crash or a
 // loss of power at any moment leaves one that is good.
@@ -38,7 +38,7 @@ type LocalFileStore struct {
 	said  repeats
 	// persisting is held by whoever reads the files or writes them.
 	persisting chan struct{}
-	// swept: old temporary files were looked for; it belongs to who holds persisting.
+	// swept: old temporary files were looked for; it belongs to whoever holds persisting.
 	swept bool
 
 	mu sync.Mutex
@@ -94,7 +94,7 @@ func NewLocalFileStore(clientID, group string, opts ...StoreOption) (*LocalFileS
 // Path is where the offsets are kept.
 func (s *LocalFileStore) Path() string { return s.files.path(localName) }
 
-// Stats tells how the store is.
+// Stats gives the state of the store.
 func (s *LocalFileStore) Stats() StoreStats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,8 +108,8 @@ func (s *LocalFileStore) Stats() StoreStats {
 	return st
 }
 
-// Load reads the file into memory, but for queues that are there already. No
-// file at all is a consumer that begins. The error wraps offset.ErrDamaged if
+// Load reads the file into memory, except for queues that are there already. No
+// file at all means that the consumer is new. The error wraps offset.ErrDamaged if
 // there are files and none is good, names both with their first fault, and
 // says what to do; with WithDamageIgnored they are moved aside instead, and
 // the error is that of moving them.
@@ -159,7 +159,7 @@ func (s *LocalFileStore) moveAside(why error) error {
 	return nil
 }
 
-// note tells what is unusual about the files, once for as long as it is the same.
+// note logs what is unusual about the files, once for as long as it is the same.
 func (s *LocalFileStore) note(st *state) {
 	if !s.said.news("note", st.note) {
 		return

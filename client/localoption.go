@@ -23,7 +23,7 @@ const localDir = ".rocketmq_offsets"
 // (rocketmq-client-go has ~/.rocketmq_client_go.)
 func WithLocalDir(dir string) StoreOption { return func(s *storeSettings) { s.dir = dir } }
 
-// WithDamageIgnored lets Load go on where no file is good: they are moved
+// WithDamageIgnored lets Load succeed where no file is good: they are moved
 // aside under a name with the time, one warning is logged, StoreStats.Damaged
 // counts them, and the consumer begins without offsets. A file that the system
 // does not give, for want of a permission say, ends Load all the same.

@@ -83,9 +83,9 @@ func (s *LocalFileStore) save(ctx context.Context, pick func(offset.MessageQueue
 
 // work does something with the files in a goroutine of its own, one at a time,
 // and waits for it within ctx, however long the disk takes. The error wraps
-// offset.ErrBusy if it was not begun, and the sentinel if it goes on; what do
+// offset.ErrBusy if it was not begun, and the sentinel if it is still running; what do
 // has written must then not be looked at.
-func (s *LocalFileStore) work(ctx context.Context, goesOn error, do func()) error {
+func (s *LocalFileStore) work(ctx context.Context, running error, do func()) error {
 	if ctx.Err() != nil {
 		return only(offset.ErrBusy, nil, ctx.Err())
 	}
@@ -104,7 +104,7 @@ func (s *LocalFileStore) work(ctx context.Context, goesOn error, do func()) erro
 	case <-done:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%w: the disk has not answered yet: %w", goesOn, ctx.Err())
+		return fmt.Errorf("%w: the disk has not answered yet: %w", running, ctx.Err())
 	}
 }
 
@@ -187,7 +187,7 @@ func (s *LocalFileStore) unsaved(w *write, why error) error {
 	return persistError(list)
 }
 
-// ran counts a run that ended, and tells of it.
+// ran counts a run that ended, and reports it.
 func (s *LocalFileStore) ran(w *write, began time.Time, err error) {
 	var list []QueueError
 	if p := (*PersistError)(nil); errors.As(err, &p) {
@@ -213,8 +213,8 @@ func (s *LocalFileStore) tick(ctx context.Context) {
 }
 
 // ReadOffset gives the next message to consume of a queue. From the store, it
-// is what the file says, read anew, but for a value in memory that is not in
-// the file yet: that counts, so that where the disk fails the progress goes on
+// is what the file says, read once more, except for a value in memory that is not
+// in the file yet: that counts, so that where the disk fails the progress keeps
 // rising. Only a queue that is absent from memory takes over what was read.
 //
 // The error is a *Error: offset.ErrNoOffset if there is none; offset.ErrDamaged

@@ -61,14 +61,14 @@ func (l *loop) end(ctx context.Context) {
 	<-l.done
 }
 
-// repeats remembers what was said last of each kind, so that what goes on is
-// said once. The zero value has said nothing.
+// repeats remembers what was said last of each kind, so that what lasts is said
+// once. The zero value has said nothing.
 type repeats struct {
 	mu   sync.Mutex
 	said map[string]string
 }
 
-// news tells whether text is there and is not what was said last of its kind.
+// news reports whether text is there and is not what was said last of its kind.
 func (r *repeats) news(kind, text string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,7 +82,7 @@ func (r *repeats) news(kind, text string) bool {
 	return text != ""
 }
 
-// failed is news for an error; nil ends what went on.
+// failed is news for an error; nil ends what was said.
 func (r *repeats) failed(kind string, err error) bool {
 	if err == nil {
 		return r.news(kind, "")

@@ -43,7 +43,7 @@ type PersistRun struct {
 	Err error
 }
 
-// StoreStats tells how a store is, and counts what it did since it was made.
+// StoreStats is the state of a store, and counts what it did since it was made.
 type StoreStats struct {
 	// Queues is how many are in memory; of those, Unpersisted have a value that
 	// is not known to be persisted, and Frozen are fenced.

@@ -50,7 +50,7 @@ type watched struct {
 	unseen uint64
 }
 
-// watch looks for acts that were missed, and tells of the queues they froze;
+// watch looks for acts that were missed, and reports the queues they froze;
 // since is how many answers there were when this run of the loop began. It
 // holds sending meanwhile, so that no own Set is under way.
 func (s *RemoteStore) watch(ctx context.Context, since uint64) error {
@@ -152,11 +152,11 @@ func (s *RemoteStore) alike(mq offset.MessageQueue) (list []watched) {
 	return list
 }
 
-// readAlike tells whether a policy that lets one of two queues be read does so with
+// readAlike reports whether a policy that lets one of two queues be read does so with
 // the other: it goes by the names of topics and brokers.
 func readAlike(a, b offset.MessageQueue) bool { return a.Topic == b.Topic && a.Broker == b.Broker }
 
-// between tells where to halve a list that is in the order of the queues: near its
+// between says where to halve a list that is in the order of the queues: near its
 // middle, between queues of which one may be read and the other not. 0: nowhere.
 func between(list []watched) int {
 	half := len(list) / 2
@@ -200,7 +200,7 @@ func (s *RemoteStore) concerned() (list []watched, act uint64) {
 	return list, s.acts.heard.index
 }
 
-// askable tells how many of a list one request can ask about: it names each
+// askable reports how many of a list one request can ask about: it names each
 // key in full. Those that were refused are not asked about with others.
 func (s *RemoteStore) askable(list []watched) int {
 	bytes := 0

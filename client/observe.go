@@ -14,7 +14,7 @@ func (s *storeSettings) began() (at time.Time) {
 	return at
 }
 
-// ended tells who counts of a run that had something to do.
+// ended reports a run that had something to do to the metrics.
 func (s *storeSettings) ended(began time.Time, p PersistRun) {
 	if s.metrics != nil && p.Persisted+p.Failed > 0 {
 		p.Took = s.clock.Now().Sub(began)
@@ -22,7 +22,7 @@ func (s *storeSettings) ended(began time.Time, p PersistRun) {
 	}
 }
 
-// failed tells the hook of what a run could not persist.
+// failed calls the hook with what a run could not persist.
 func (h *StoreHooks) failed(list []QueueError) {
 	if h.Failed == nil {
 		return
@@ -32,7 +32,7 @@ func (h *StoreHooks) failed(list []QueueError) {
 	}
 }
 
-// dropped tells of an offset that left the memory by RemoveOffset before it was
+// dropped reports an offset that left the memory by RemoveOffset before it was
 // known to be persisted.
 func (s *storeSettings) dropped(k offset.Key, next int64) {
 	s.logger.Warn("an offset was removed from memory before it was persisted; its messages may be consumed again", "queue", k.String(), "offset", next)
@@ -49,7 +49,7 @@ func (s *StoreStats) count(persisted, failed int) {
 	}
 }
 
-// ran tells of a run that ended.
+// ran reports a run that ended.
 func (s *RemoteStore) ran(r *run, began time.Time, err error) {
 	s.set.ended(began, PersistRun{Model: Clustering, Group: s.group, Persisted: r.persisted, Failed: len(r.failed), Err: err})
 	for _, it := range r.said { // empty without the hook
@@ -65,7 +65,7 @@ func (c *Client) began(t *trial) {
 	}
 }
 
-// ended tells who counts of a call that ended with what its caller gets.
+// ended reports a call that ended, with what its caller gets, to the metrics.
 func (c *Client) ended(t *trial, err *error) {
 	if m := c.set.metrics; m != nil {
 		m.Call(CallEnd{Op: t.op, Attempts: t.sends, Took: c.set.clock.Now().Sub(t.began), Err: *err})

@@ -47,6 +47,6 @@ type OffsetStore interface {
 	CloneOffsetTable(topic string) map[offset.MessageQueue]int64
 	// UpdateConsumeOffsetToBroker persists this very offset, whatever the memory
 	// holds. With oneway it only hands it over, and does not wait for what
-	// becomes of it, which hooks and log tell; ctx then bounds nothing.
+	// becomes of it, which hooks and log report; ctx then bounds nothing.
 	UpdateConsumeOffsetToBroker(ctx context.Context, mq offset.MessageQueue, next int64, oneway bool) error
 }

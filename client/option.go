@@ -55,8 +55,8 @@ func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.given = l 
 // WithHooks sets the hooks.
 func WithHooks(h Hooks) Option { return func(s *settings) { s.hooks = h } }
 
-// WithMetrics sets who counts what the Client and its RemoteStores do; the
-// default is nobody.
+// WithMetrics sets the counters of what the Client and its RemoteStores do; the
+// default is none.
 func WithMetrics(m Metrics) Option { return func(s *settings) { s.metrics = m } }
 
 // WithInFlight bounds the calls that are under way on the connection; further

@@ -15,7 +15,7 @@ import (
 // (offset.ErrLimit, offset.ErrDenied) holds up itself alone: a request that is
 // refused is sent again in halves, 32 of them a run at most, the largest first;
 // where more queues are to blame than that finds, others are named along with them
-// until a later run, which goes on from there, has found them. With an outcome that
+// until a later run, which continues from there, has found them. With an outcome that
 // is unknown the value stays, and is sent again by the next run, which is harmless.
 func (s *RemoteStore) PersistAll(ctx context.Context, mqs []offset.MessageQueue) error {
 	if len(mqs) == 0 {

@@ -15,10 +15,10 @@ type InFlight[M any] struct {
 	Message M
 }
 
-// ProcessQueue holds the messages of one queue that are in flight, and tells
+// ProcessQueue holds the messages of one queue that are in flight, and says
 // which offset is safe to commit: RocketMQ's class of that name. Messages may
 // be completed in any order; the offset is the lowest that is not complete, or
-// the one behind that put last once all are.
+// the one after that put last once all are.
 //
 // A consumer uses it in one of two ways. Concurrently: Put what was fetched,
 // Begin what is handed to a worker, Complete or Ack what is consumed. Orderly,
@@ -79,7 +79,7 @@ func WithMaxSpan(n int64) QueueOption { return func(s *queueSettings) { s.maxSpa
 // QueueState.TooMany says to stop fetching; the default is RocketMQ's 1,000.
 func WithMaxMessages(n int) QueueOption { return func(s *queueSettings) { s.maxMessages = n } }
 
-// WithCapacity is how many messages, consumed ones behind a hanging one
+// WithCapacity is how many messages, consumed ones after a hanging one
 // included, Put takes at most; the default is 65,536. A consumer that heeds
 // TooWide and TooMany never gets there.
 func WithCapacity(n int) QueueOption { return func(s *queueSettings) { s.capacity = n } }
@@ -124,7 +124,7 @@ func (s *queueSettings) fill() {
 
 // Put takes messages that were fetched, all or none. One whose offset is in
 // flight already replaces nothing and is passed over. In the orderly way,
-// dispatch tells to start a worker, which then calls Take until it gives none.
+// dispatch says to start a worker, which then calls Take until it gives none.
 //
 // The error wraps offset.ErrDropped for a queue that is not ours any more,
 // offset.ErrLimit if there is no room, offset.ErrInvalid for a negative offset.
@@ -135,7 +135,7 @@ func (q *ProcessQueue[M]) Put(list ...InFlight[M]) (dispatch bool, err error) {
 	case q.dropped:
 		return false, offset.Errorf(offset.ErrDropped, "the queue belongs to another consumer now; forget these messages")
 	case q.line.len()+len(list) > q.set.capacity:
-		return false, offset.Errorf(offset.ErrLimit, "%d messages are in flight, or consumed behind one that is; at most %d fit. Fetch again once they are consumed", q.line.len(), q.set.capacity)
+		return false, offset.Errorf(offset.ErrLimit, "%d messages are in flight, or consumed after one that is; at most %d fit. Fetch again once they are consumed", q.line.len(), q.set.capacity)
 	}
 	for _, m := range list {
 		if m.Offset < 0 {
@@ -258,7 +258,7 @@ func (q *ProcessQueue[M]) Pulled() {
 	q.pulled = q.set.clock.Now()
 }
 
-// QueueState tells how a ProcessQueue is, and what a consumer should do.
+// QueueState is the state of a ProcessQueue, and what a consumer should do.
 type QueueState struct {
 	// Messages counts those in flight; First and Last are their lowest and
 	// highest offset, Span the distance. All are 0 if there is none.
@@ -268,13 +268,13 @@ type QueueState struct {
 	TooWide, TooMany bool
 	// Expired: a message at the front is consumed for too long; call Expired.
 	Expired bool
-	// PullExpired: nothing was fetched for too long; drop the queue and begin anew.
+	// PullExpired: nothing was fetched for too long; drop the queue and start again.
 	PullExpired bool
 	// Dropped: the queue belongs to another consumer.
 	Dropped bool
 }
 
-// State tells how the queue is.
+// State gives the state of the queue.
 func (q *ProcessQueue[M]) State() QueueState {
 	q.mu.Lock()
 	defer q.mu.Unlock()

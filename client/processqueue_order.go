@@ -3,7 +3,7 @@ package client
 import "slices"
 
 // Take hands out the next messages in order, n at most, to the one worker of
-// the orderly way. None ends the worker: the next Put tells to start another.
+// the orderly way. None ends the worker: the next Put says to start another.
 // What was taken before and neither committed nor rolled back stays taken.
 func (q *ProcessQueue[M]) Take(n int) []InFlight[M] {
 	q.mu.Lock()
@@ -29,7 +29,7 @@ func (q *ProcessQueue[M]) Take(n int) []InFlight[M] {
 	return list
 }
 
-// Commit completes what was taken, and gives the offset behind it. ok is false
+// Commit completes what was taken, and gives the offset after it. ok is false
 // if nothing was taken or the queue was dropped. Where messages below wait
 // again (MakeAgain), it is the lowest of them instead, which RocketMQ would skip.
 func (q *ProcessQueue[M]) Commit() (next int64, ok bool) {

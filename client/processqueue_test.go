@@ -246,7 +246,7 @@ func TestProcessQueueRefuses(t *testing.T) {
 	}
 	q.Complete(2)
 	putAll(t, q, 3)
-	if _, err := q.Put(flights(4)...); !errors.Is(err, offset.ErrLimit) { // 2 is done, but behind 1
+	if _, err := q.Put(flights(4)...); !errors.Is(err, offset.ErrLimit) { // 2 is done, but after 1
 		t.Errorf("error is %v", err)
 	}
 	q.Complete(1)
@@ -325,7 +325,7 @@ func TestProcessQueueExpired(t *testing.T) {
 	if got := q.Expired(); !slices.Equal(got, flights(16, 18)) {
 		t.Errorf("expired are %v", got)
 	}
-	q.Begin(16) // handed out anew: it holds up those behind it
+	q.Begin(16) // handed out again: it holds up those after it
 	if got := q.Expired(); got != nil {
 		t.Errorf("expired are %v", got)
 	}

@@ -12,7 +12,7 @@ import (
 //
 // The first read from the store, after the queue was absent from memory or
 // removed, takes offset and epoch over into memory together; a value that was
-// there without ever having been read gives way to it. Later reads tell what
+// there without ever having been read gives way to it. Later reads give what
 // the store has and change nothing. A read from the store waits for this
 // store's own commits of the queue, and is linearizable.
 func (s *RemoteStore) ReadOffset(ctx context.Context, mq offset.MessageQueue, from ReadOffsetType) (int64, error) {

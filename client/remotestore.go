@@ -8,7 +8,7 @@ import (
 )
 
 // RemoteStore is the OffsetStore of a consumer in clustering mode: a table in
-// memory, and the cluster behind it. The memory takes every update at once;
+// memory, backed by the cluster. The memory takes every update at once;
 // what changed is sent by PersistAll, Persist and the persist loop, in one
 // request, and has at most one commit per queue under way until its outcome
 // is known.
@@ -20,7 +20,7 @@ import (
 // memory, and is offset.ErrNotRead when it is to be persisted.
 //
 // A queue that missed an operator's act is fenced: it is frozen until it is
-// removed and read again, and OnFenced is told, per queue, always.
+// removed and read again, and OnFenced is always told, per queue.
 type RemoteStore struct {
 	client *Client
 	group  string
@@ -30,7 +30,7 @@ type RemoteStore struct {
 	// has two commits under way.
 	sending chan struct{}
 	said    repeats
-	// reading ends with the first Close: no read goes on in a closed store.
+	// reading ends with the first Close: no read continues in a closed store.
 	// behind is what is sent one way, in goroutines that Close waits for.
 	reading context.Context
 	shut    context.CancelFunc
@@ -126,8 +126,8 @@ func (s *RemoteStore) change(mq offset.MessageQueue, do func(*entry)) {
 
 // RemoveOffset drops a queue from memory, persisted or not. What is under way
 // of it ends without an effect on the memory. A value that is not known to be
-// persisted is logged and told by StoreHooks.Failed, with offset.ErrDropped,
-// unless the queue is frozen, whose fence was told.
+// persisted is logged and reported by StoreHooks.Failed, with offset.ErrDropped,
+// unless the queue is frozen, whose fence was reported.
 func (s *RemoteStore) RemoveOffset(mq offset.MessageQueue) {
 	s.mu.Lock()
 	var lost entry
@@ -170,7 +170,7 @@ func (s *RemoteStore) Close(ctx context.Context) error {
 	return s.send(ctx, s.changed(anyQueue, s.all))
 }
 
-// Stats tells how the store is.
+// Stats gives the state of the store.
 func (s *RemoteStore) Stats() StoreStats {
 	s.mu.Lock()
 	defer s.mu.Unlock()

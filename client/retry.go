@@ -37,8 +37,8 @@ type trial struct {
 	began time.Time
 }
 
-// margin is what a node is told less than there is, so that its own word on
-// the outcome comes before the caller's deadline: a tenth, at most this.
+// margin is how much less time a node is given than there is, so that its own word
+// on the outcome comes before the caller's deadline: a tenth, at most this.
 const margin = 50 * time.Millisecond
 
 // retry sends a call until it has an answer, may not be sent again, or ctx ends.
@@ -79,14 +79,14 @@ func (c *Client) retry(ctx context.Context, t *trial, send func(ms uint32) error
 	}
 }
 
-// silent tells the errors of a node that was not reached, or did not answer in
-// time. They say less of the cluster than what a node said in an earlier try;
-// above all that there is no leader, which it takes a while to say.
+// silent reports whether an error is that of a node that was not reached, or did
+// not answer in time. Such an error says less of the cluster than what a node said
+// in an earlier try; above all that there is no leader, which takes it a while to say.
 func (t *trial) silent(err error) bool {
 	return broken(err) || t.kind == reading && errors.Is(err, offset.ErrOutcomeUnknown)
 }
 
-// again tells whether the call may be sent once more after err.
+// again reports whether the call may be sent once more after err.
 func (t *trial) again(err error) bool {
 	if t.unknown && t.kind == single {
 		return false
@@ -95,7 +95,7 @@ func (t *trial) again(err error) bool {
 }
 
 // pauseAfter gives the pause after try n failed. Where to go next is known
-// when a leader was named or a connection broke: the first time it is none.
+// when a leader was named or a connection broke: the first time there is no pause.
 func (c *Client) pauseAfter(n int, err error) time.Duration {
 	e := (*offset.Error)(nil)
 	if broken(err) || errors.As(err, &e) && e.Leader != "" {

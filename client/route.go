@@ -9,7 +9,7 @@ import (
 )
 
 // shunFor is how long an address that failed is passed over, so that a node
-// that goes on naming it as the leader does not send every call into the void.
+// that keeps naming it as the leader does not send every call into the void.
 const shunFor = 2 * time.Second
 
 // maxShunned bounds the addresses that are remembered as failed, and those that
@@ -42,7 +42,7 @@ func (c *Client) learn(addr, leader string) {
 	}
 }
 
-// changed tells of another leader.
+// changed reports another leader.
 func (c *Client) changed(from, to string) {
 	if m := c.set.metrics; m != nil && from != "" {
 		m.LeaderChange()
@@ -64,7 +64,7 @@ func (c *Client) learnFrom(addr string, err error) {
 	}
 }
 
-// leaves tells whether an answer is a reason to try another node.
+// leaves reports whether an answer is a reason to try another node.
 func leaves(err error) bool {
 	switch offset.CodeOf(err) {
 	case offset.CodeNotLeader, offset.CodeNotReady, offset.CodeNoLeader, offset.CodeClosed, offset.CodeOutcomeUnknown:
@@ -142,7 +142,7 @@ func (c *Client) shunnedLocked(addr string) bool {
 	return ok
 }
 
-// failedLately tells whether addr is passed over.
+// failedLately reports whether addr is passed over.
 func (c *Client) failedLately(addr string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,7 +18,7 @@ type run struct {
 	items  []item
 	queues map[offset.MessageQueue]struct{}
 	// The fields below belong to the store's lock while requests are under way.
-	// persisted counts the queues that were; said lists them if somebody hooks.
+	// persisted counts the queues that were; said lists them if there is a hook.
 	persisted int
 	said      []item
 	told      []Fence
@@ -73,7 +73,7 @@ func (s *RemoteStore) send(ctx context.Context, w wish) error {
 	return err
 }
 
-// late ends a run whose turn did not come: who is told of others is told of it.
+// late ends a run whose turn did not come, which is reported as any other.
 func (s *RemoteStore) late(r *run, began time.Time, w wish, why error) error {
 	s.mu.Lock()
 	w.missed(r, why)
@@ -89,8 +89,8 @@ func (s *RemoteStore) late(r *run, began time.Time, w wish, why error) error {
 }
 
 // turn waits for what comes before, and for sending to be free. That it is free
-// counts for more than that ctx has ended: so a run that is too late still tells
-// of its queues.
+// counts for more than that ctx has ended: so a run that is too late still names
+// its queues.
 func (s *RemoteStore) turn(ctx context.Context, after ...<-chan struct{}) error {
 	for _, ch := range after {
 		select {
@@ -214,7 +214,7 @@ func (r *run) advances() (list []item) {
 	return list
 }
 
-// suspect tells whether it was refused, by itself or with others.
+// suspect reports whether it was refused, by itself or with others.
 func (it item) suspect() bool { return it.refusal != 0 }
 
 // unbegun notes that the time was up before a request of these was made. It is
@@ -228,7 +228,7 @@ func (r *run) unbegun(list []item, ended error) {
 	}
 }
 
-// fits tells how many of a sorted list one request may carry.
+// fits reports how many of a sorted list one request may carry.
 func (r *run) fits(list []item) int {
 	bytes := 0
 	for i := range list {
@@ -285,7 +285,7 @@ func (r *run) refused(list []item) {
 	}
 }
 
-// divisible tells whether a request was refused for what some of it asks.
+// divisible reports whether a request was refused for what some of it asks.
 func divisible(err error) bool { return refused(err) && !errors.Is(err, offset.ErrForeignCluster) }
 
 // request sends one request, and takes in what its answer says of each queue.

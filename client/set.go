@@ -44,7 +44,7 @@ func (c *Client) Set(ctx context.Context, s offset.Set) (v offset.Verdict, meta 
 	return v, meta, c.fail(&trial{op: t.op, subject: t.subject, sends: t.sends}, refused, nil)
 }
 
-// judge tells what the answer to a Set means (docs/guarantees.md#the-rule-of-writing).
+// judge says what the answer to a Set means (docs/guarantees.md#the-rule-of-writing).
 // resent: an earlier send of it may have been done.
 func judge(s *offset.Set, v offset.Verdict, meta offset.Meta, resent bool) (offset.Verdict, error) {
 	if v.Code == offset.CodeOK {

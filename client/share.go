@@ -17,7 +17,7 @@ import (
 
 // Callers that ask at the same time share a request: it costs all members much
 // the same whether it names one key or a hundred (docs/decisions/0021). What
-// each of them is told does not depend on whom it shares with.
+// each of them gets does not depend on which others it shares with.
 const (
 	// maxShareKeys is how many keys a request names that may be shared, and
 	// maxSharedKeys how many a shared one does: with the longest names they stay
@@ -38,7 +38,7 @@ const (
 // each of its keys.
 type sharing[Q, A any] struct {
 	keys func(Q) int
-	// fit tells whether a request, and one that it is to join, may share.
+	// fit reports whether a request, and one that it is to join, may share.
 	fit  func(q, with Q) bool
 	join func([]Q) Q
 	call func(q Q, ms uint32) *tidemarkv1.Call
@@ -56,7 +56,7 @@ type sharing[Q, A any] struct {
 // shared is a request of several callers.
 type shared[Q, A any] struct {
 	// The first fields belong to sharing.mu. Nobody sits down once it is gathered,
-	// and who leaves before it has begun is not in it.
+	// and a caller that leaves before it has begun is not in it.
 	seats []*seat[Q]
 	keys  int
 	left  int
@@ -121,7 +121,7 @@ func (s *sharing[Q, A]) answersOf(b *shared[Q, A], own *seat[Q]) []A {
 	return slices.Clone(b.answers[at : at+s.keys(own.q)])
 }
 
-// refused tells of an answer that says no, and would say so again.
+// refused reports whether an error is an answer that says no, and would say so again.
 func refused(err error) bool {
 	return !broken(err) && offset.OutcomeOf(err) != offset.Unknown && !offset.Retriable(err) && !errors.Is(err, offset.ErrClosed)
 }
@@ -148,13 +148,13 @@ func (s *sharing[Q, A]) enter(q Q, ms uint32) (b *shared[Q, A], own *seat[Q], fi
 	return b, own, first
 }
 
-// takes tells whether a request has room for another one, whose caller is about
+// takes reports whether a request has room for another one, whose caller is about
 // as patient as the others are: the hurried must not make them fail.
 func (s *sharing[Q, A]) takes(b *shared[Q, A], q Q, ms uint32) bool {
 	return b.keys+s.keys(q) <= maxSharedKeys && s.fit(q, b.seats[0].q) && ms >= b.most/4*3 && ms <= b.ms/4*5
 }
 
-// apartLocked tells whether requests go by themselves now.
+// apartLocked reports whether requests go by themselves now.
 func (s *sharing[Q, A]) apartLocked() bool {
 	if s.apart.IsZero() {
 		return false
@@ -166,7 +166,7 @@ func (s *sharing[Q, A]) apartLocked() bool {
 	return false
 }
 
-// gather waits for others to join, until no more do, and tells how many are
+// gather waits for others to join, until no more do, and reports how many are
 // there. Nobody joins from then on.
 func (s *sharing[Q, A]) gather(b *shared[Q, A]) int {
 	for seen, backs := 1, 0; backs < shareStandBacks; backs++ {

@@ -137,7 +137,7 @@ func TestCallersOfASharedRequestTryAgain(t *testing.T) {
 	})
 }
 
-// Who waits no more is let go at once; the others get their answers.
+// A caller that waits no more is let go at once; the others get their answers.
 func TestWhoLeavesASharedRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeCluster(t, "a:1")
@@ -164,7 +164,7 @@ func TestWhoLeavesASharedRequest(t *testing.T) {
 	})
 }
 
-// Who leaves before the request has begun is told that nothing was sent, and
+// A caller that leaves before the request has begun is told that nothing was sent, and
 // nothing of his is; the last who leaves ends the call.
 func TestASharedRequestThatReachesNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -244,7 +244,7 @@ func TestASharedRequestWaitsForNoBetterNode(t *testing.T) {
 	})
 }
 
-// A refusal that comes with the end of a caller's time is none of its own.
+// A refusal that comes with the end of a caller's time is not its own.
 func TestWhoseTimeIsUpIsNotRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeCluster(t, "a:1")
@@ -287,7 +287,7 @@ func newCommitsWith(ms uint32) *sharing[*offset.Commits, offset.Verdict] {
 	c := newCommits(realClock{})
 	q := &offset.Commits{Cluster: testCluster, Topics: []offset.TopicCommits{{Queues: make([]offset.QueueCommit, 1)}}}
 	c.enter(q, ms)
-	c.enter(q, ms/10*11) // so that the most patient has 1100, and 790 is too little beside it
+	c.enter(q, ms/10*11) // so that the most patient has 1100, and 790 is too little next to it
 	return c
 }
 

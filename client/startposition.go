@@ -16,7 +16,7 @@ type ConsumeFrom uint8
 
 // Where a group begins.
 const (
-	// FromLast: behind the newest message.
+	// FromLast: after the newest message.
 	FromLast ConsumeFrom = iota
 	// FromFirst: at 0, which a broker corrects to the oldest message that it has.
 	FromFirst
@@ -30,8 +30,8 @@ const retryPrefix = "%RETRY%"
 // defaultBack is how far back FromTimestamp begins without a time.
 const defaultBack = 30 * time.Minute
 
-// QueueEnds is who knows the messages themselves: a RocketMQ client, as a rule,
-// whose requests 30 and 29 these are.
+// QueueEnds knows the messages themselves: it is a RocketMQ client, as a rule, whose
+// requests 30 and 29 these are.
 type QueueEnds interface {
 	// MaxOffset is the offset that the queue's next message will get.
 	MaxOffset(ctx context.Context, mq offset.MessageQueue) (int64, error)
@@ -47,7 +47,7 @@ type Start struct {
 	// MemoryFirst reads the store's memory before the store, as RocketMQ's lite
 	// pull consumer does. A push consumer asks the store, always.
 	MemoryFirst bool
-	// Clock tells the time for a zero At; nil is the real one.
+	// Clock gives the time for a zero At; nil is the real one.
 	Clock Clock
 }
 
@@ -98,7 +98,7 @@ func (s Start) begin(ctx context.Context, ends QueueEnds, mq offset.MessageQueue
 	case s.From == FromFirst, s.From == FromLast && retry:
 		return 0, nil
 	case ends == nil:
-		return 0, offset.Errorf(offset.ErrInvalid, "nobody is given who knows them")
+		return 0, offset.Errorf(offset.ErrInvalid, "no QueueEnds was given, which knows them")
 	case s.From == FromLast, retry:
 		return ends.MaxOffset(ctx, mq)
 	}

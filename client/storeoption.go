@@ -76,26 +76,26 @@ func WithPersistTimeout(d time.Duration) StoreOption {
 	return func(s *storeSettings) { s.timeout = d }
 }
 
-// WithOnFenced sets who is told, per queue, that a queue of a RemoteStore is
-// frozen: in the goroutine that found it out, which is the persist loop's or
-// that of a caller of PersistAll, Persist, UpdateConsumeOffsetToBroker or Close.
+// WithOnFenced sets the function that is called for each queue of a RemoteStore that
+// is frozen: on the goroutine that found it out, which is the persist loop's or that
+// of a caller of PersistAll, Persist, UpdateConsumeOffsetToBroker or Close.
 // It may use the store (RemoveOffset and ReadOffset come to mind), but must not
-// call Close. Without it PersistAll goes on returning the error.
+// call Close. Without it PersistAll keeps returning the error.
 func WithOnFenced(f func(Fence)) StoreOption { return func(s *storeSettings) { s.onFenced = f } }
 
 // WithStoreHooks sets the hooks.
 func WithStoreHooks(h StoreHooks) StoreOption { return func(s *storeSettings) { s.hooks = h } }
 
-// WithStoreMetrics sets who counts; the default of a RemoteStore is that of
-// its Client, of a LocalFileStore nobody.
+// WithStoreMetrics sets the counters; the default of a RemoteStore is that of its
+// Client, of a LocalFileStore none.
 func WithStoreMetrics(m Metrics) StoreOption { return func(s *storeSettings) { s.metrics = m } }
 
 // WithStoreClock replaces the clock; the default of a RemoteStore is that of
 // its Client, of a LocalFileStore the real one.
 func WithStoreClock(c Clock) StoreOption { return func(s *storeSettings) { s.clock = c } }
 
-// WithStoreLogger sets who is told of fences, of damage, and of a persist loop
-// that fails; the default of a RemoteStore is that of its Client if that was
+// WithStoreLogger sets the log of fences, of damage, and of a persist loop that
+// fails; the default of a RemoteStore is that of its Client if that was
 // given one, else slog.Default(), so that none of it stays unsaid.
 func WithStoreLogger(l *slog.Logger) StoreOption { return func(s *storeSettings) { s.logger = l } }
 

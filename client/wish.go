@@ -98,7 +98,7 @@ func (r *run) missed(mq offset.MessageQueue, next int64, why error) {
 // errEarly is why a lowering is not sent yet. The next run sends it.
 var errEarly = offset.Errorf(offset.ErrBusy, "an offset of this queue that was sent one way before is under way")
 
-// early tells whether a queue that is to be lowered has an offset under way that was
+// early reports whether a queue that is to be lowered has an offset under way that was
 // sent one way before, and that would raise it again if it came after the lowering.
 func (e *entry) early() bool {
 	if !e.lowered || e.before == nil {

@@ -158,7 +158,7 @@ func (n *Node) Client() *client.Client { return n.client }
 func (n *Node) Addresses() (api, peer string) { return n.ports.apiAddr, n.ports.peerAddr }
 
 // Done is closed when the member has ended: by Close, or by itself, as after a
-// failure of its disk, or when it was removed from its cluster. Err tells.
+// failure of its disk, or when it was removed from its cluster; see Err.
 func (n *Node) Done() <-chan struct{} { return n.done }
 
 // Err is why the member ended by itself; nil while it runs, and after Close.

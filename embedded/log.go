@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// toHclog is a logger of the node's kind that tells to; nil is nobody.
+// toHclog is a logger of the node's kind that writes there; nil drops everything.
 func toHclog(to *slog.Logger) hclog.Logger {
 	if to == nil {
 		return hclog.NewNullLogger()

@@ -41,7 +41,7 @@ func WithAdvertise(api, peer string) Option {
 
 // WithJoin is for a node that has, or shall have, other members: a folder that
 // is empty founds nothing then, but waits to be added to their cluster, as the
-// log tells how. So a lost disk comes back as a new member, and never as a
+// log says how. So a lost disk comes back as a new member, and never as a
 // second, empty cluster. It needs WithListen.
 func WithJoin() Option { return func(s *settings) { s.join = true } }
 
@@ -53,7 +53,7 @@ func WithTimers(preset string) Option { return func(s *settings) { s.preset = pr
 // WithLogger sets who is told what the node does; the default is nobody.
 func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.logger = l } }
 
-// alone tells whether the node has no network.
+// alone reports whether the node has no network.
 func (s *settings) alone() bool { return s.api == "" && s.peer == "" }
 
 // settle applies opts over the defaults, and checks what goes together. The

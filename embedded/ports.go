@@ -6,7 +6,7 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// ports are what WithListen opens; the zero value is none.
+// ports are what WithListen opens; the zero value has none.
 type ports struct {
 	api, peer net.Listener // nil for none
 	// apiAddr and peerAddr are where others reach them.

@@ -94,7 +94,7 @@ type ImportStep uint8
 
 // The steps of an import.
 const (
-	// ImportBegin begins it; only this step can. Repeated, it tells how far it is.
+	// ImportBegin begins it; only this step can. Repeated, it reports how far it is.
 	ImportBegin ImportStep = iota
 	// ImportChunk brings chunk Next. The last chunk of a merge ends it.
 	ImportChunk

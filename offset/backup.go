@@ -8,7 +8,7 @@ type BackupPart struct {
 	Queues uint64
 	// Digest is that of the state; the same in each piece.
 	Digest Digest
-	// Data are the next bytes of the file, at least one. Who wants to keep them
-	// copies them.
+	// Data are the next bytes of the file, at least one. They must be copied to
+	// be kept.
 	Data []byte
 }

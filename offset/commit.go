@@ -17,7 +17,7 @@ type Commit struct {
 type Commits struct {
 	// Cluster is the cluster that the epochs were read from. Required.
 	Cluster ClusterID
-	// Atomic: if one commit is fenced, none is applied, and each is told.
+	// Atomic: if one commit is fenced, none is applied, and each verdict says so.
 	Atomic bool
 	// Topics holds the commits. A topic may occur more than once.
 	Topics []TopicCommits
@@ -126,7 +126,7 @@ type Set struct {
 	// Epoch is the epoch of what is replaced: KeyState.Epoch for a consumer,
 	// Position.Epoch (the key's own) for an operator.
 	Epoch uint64
-	// Exists tells whether the key had an offset, and Replaces which.
+	// Exists reports whether the key had an offset, and Replaces which.
 	Exists   bool
 	Replaces int64
 	// Operator: an operator's set; the position becomes pending. Otherwise it

@@ -42,7 +42,7 @@ var (
 	// ErrDenied: the principal may not do this, or a guard refuses it, since
 	// the cluster would stand still after it.
 	ErrDenied = errors.New("not permitted")
-	// ErrNotLeader: this node does not lead; the answer may name who does.
+	// ErrNotLeader: this node does not lead; the answer may name the leader.
 	ErrNotLeader = errors.New("not the leader")
 	// ErrNotReady: this node cannot answer yet (starting, catching up).
 	ErrNotReady = errors.New("not ready")
@@ -214,13 +214,13 @@ func (c Code) Err() error {
 	return ErrOutcomeUnknown
 }
 
-// Retriable tells whether sending the same request again can help.
+// Retriable reports whether sending the same request again can help.
 func Retriable(err error) bool {
 	r, _ := row(err)
 	return r.retriable
 }
 
-// OutcomeOf tells what err says of the send that got it. An error that wraps
+// OutcomeOf gives what err says of the send that got it. An error that wraps
 // none of the sentinels is Unknown.
 func OutcomeOf(err error) Outcome {
 	if r, ok := row(err); ok {

@@ -21,7 +21,7 @@ type Position struct {
 // KeyState is the answer to a query of one key. "No offset" is Exists false,
 // never an offset of -1 or 0.
 type KeyState struct {
-	// Exists tells whether the key has an offset.
+	// Exists reports whether the key has an offset.
 	Exists bool
 	// Position is what is stored. Of a key that does not exist only Epoch is
 	// set: the highest floor of its group, its topic and all.

@@ -26,12 +26,12 @@ type Status struct {
 	Import *ImportStatus
 	// Version is that of the answering build.
 	Version string
-	// Vitals is how the answering node itself is.
+	// Vitals is the state of the answering node itself.
 	Vitals Vitals
 }
 
-// Vitals is how a node is, beside its part in the cluster. All is zero from a
-// build that does not tell.
+// Vitals is the state of a node itself, apart from its part in the cluster. All is
+// zero from a build that does not report it.
 type Vitals struct {
 	// Clock is the node's clock when it answered, in Unix milliseconds. No
 	// decision rests on it; times in positions and in the audit log do.

@@ -15,7 +15,7 @@ import (
 )
 
 // Cluster is a cluster in a test. Its methods may be called from any goroutine,
-// but for those that end the test where they fail (Start, Client, Leader,
+// except for those that end the test where they fail (Start, Client, Leader,
 // KillLeader, Offsets, Reset, Remove, Node.Restart): these belong to the test's
 // own, as testing.TB's FailNow does.
 type Cluster struct {

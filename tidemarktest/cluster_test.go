@@ -168,7 +168,7 @@ func TestAClusterThatClientsAreCutOffFrom(t *testing.T) {
 	want(t, c, map[offset.MessageQueue]int64{queue(0): 20})
 }
 
-// TestAPausedNode does not answer, and goes on where it was.
+// TestAPausedNode does not answer, and continues where it was.
 func TestAPausedNode(t *testing.T) {
 	t.Parallel()
 	c := tidemarktest.Start(t, 1)

@@ -18,7 +18,7 @@ import (
 const maxConns = 4096
 
 // door is where clients reach a node: an address on the loopback interface,
-// behind which the cluster's network in memory begins. So a fault of that
+// beyond which the cluster's network in memory begins. So a fault of that
 // network is felt by every program that was given the address. The address
 // belongs to the door from open to close, also while nobody listens.
 type door struct {
@@ -175,7 +175,7 @@ func (d *door) carry(p *pair) {
 	go func() { // carry waits for it
 		defer close(up)
 		io.Copy(inner, p.outer)
-		inner.Close() // behind what was sent
+		inner.Close() // after what was sent
 	}()
 	if _, err := io.Copy(p.outer, inner); err == nil {
 		p.outer.Close() // likewise; after an error it is reset

@@ -48,7 +48,7 @@ func ExampleCluster_FailNext() {
 		if err := store.Persist(ctx, mq); !errors.Is(err, offset.ErrOutcomeUnknown) {
 			t.Error(err)
 		}
-		c.Heal() // from here on the next run of persisting tells it again, which is harmless
+		c.Heal() // from here on the next run of persisting sends it again, which is harmless
 	}
 }
 

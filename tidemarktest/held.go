@@ -49,10 +49,10 @@ func (h *held) update(next int64, increaseOnly bool) {
 	}
 }
 
-// unsaid tells whether there is a value that is not known to be persisted.
+// unsaid reports whether there is a value that is not known to be persisted.
 func (h *held) unsaid() bool {
 	return h.ignored || h.has && (h.unsure || !h.isSaid || h.value != h.said)
 }
 
-// down tells whether v is to be said by a Set, and not by a commit.
+// down reports whether v is to be said by a Set, and not by a commit.
 func (h *held) down(v int64) bool { return h.exists && v < h.known }

@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-mq/tidemark/tidemarktest"
 )
 
-// fencing gives a store that has read queue 0, at 10, and tells of its fences.
+// fencing gives a store that has read queue 0, at 10, and collects its fences.
 func fencing(t *testing.T) (*tidemarktest.MemoryStore, *[]client.Fence) {
 	s := tidemarktest.NewMemoryStore("billing")
 	var told []client.Fence
@@ -27,7 +27,7 @@ func fencing(t *testing.T) (*tidemarktest.MemoryStore, *[]client.Fence) {
 	return s, &told
 }
 
-// TestEveryFenceIsTold with what a RemoteStore tells, also of an idle queue.
+// TestEveryFenceIsTold with what a RemoteStore reports, also of an idle queue.
 func TestEveryFenceIsTold(t *testing.T) {
 	for _, x := range []struct {
 		name string

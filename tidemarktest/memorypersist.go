@@ -36,7 +36,7 @@ func (s *MemoryStore) Persist(ctx context.Context, mq offset.MessageQueue) error
 
 // UpdateConsumeOffsetToBroker persists this very offset; see
 // client.RemoteStore.UpdateConsumeOffsetToBroker. One way, too, it is done when
-// the method returns, but nothing is told of how.
+// the method returns, but its outcome is not reported.
 func (s *MemoryStore) UpdateConsumeOffsetToBroker(ctx context.Context, mq offset.MessageQueue, next int64, oneway bool) error {
 	if err := s.open("persist"); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (s *MemoryStore) UpdateConsumeOffsetToBroker(ctx context.Context, mq offset
 }
 
 // run is one run of persisting: of the queues that are ours; the others are
-// dropped, if so asked. The store may be used while it tells of fences.
+// dropped, if so asked. The store may be used while it reports fences.
 func (s *MemoryStore) run(ctx context.Context, ours func(offset.MessageQueue) bool, drop bool) error {
 	s.sending.Lock()
 	r := &saying{s: s, ctx: ctx}
@@ -93,7 +93,7 @@ type saying struct {
 	told   []client.Fence
 }
 
-// end tells what the run came across.
+// end reports what the run came across.
 func (r *saying) end() error {
 	for _, f := range r.told {
 		if r.s.OnFenced != nil {
@@ -168,7 +168,7 @@ func (r *saying) exactly(mq offset.MessageQueue, next int64) {
 func (r *saying) send(mq offset.MessageQueue, from *held, h held, v int64) {
 	k := r.s.key(mq)
 	now := r.s.memory.at(k)
-	if h.unsure { // a RemoteStore sends the commit again first, whose answer tells
+	if h.unsure { // a RemoteStore sends the commit again first, whose answer says so
 		h.known, h.exists = now.offset, now.exists
 	}
 	call := Commit

@@ -17,7 +17,7 @@ func (n *Node) Name() string { return n.member.Name }
 // Endpoint is its address for clients, "127.0.0.1:port".
 func (n *Node) Endpoint() string { return n.door.addr }
 
-// Running tells whether it runs, paused or cut off or not.
+// Running reports whether it runs, paused or cut off or not.
 func (n *Node) Running() bool { return n.member.Running() }
 
 // Kill ends the node as kill -9 does: its connections are reset, new ones are

@@ -22,7 +22,7 @@ type Subject struct {
 	// a store takes every value, whether its queue was read before or not, as a
 	// client.LocalFileStore does.
 	Reset func(mq offset.MessageQueue, next int64)
-	// Keeps tells that PersistAll leaves the queues that it is not given in
+	// Keeps says that PersistAll leaves the queues that it is not given in
 	// memory; else it drops them.
 	Keeps bool
 }
