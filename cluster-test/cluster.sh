@@ -30,7 +30,8 @@ usage: cluster.sh COMMAND
   resume NODE   SIGCONT
   restart NODE  stop (if it runs) and start
   down          stop all nodes
-  clean         down, and delete everything under the run folder
+  clean         down, and delete the run folder, if "up" has made it
+  anew [N]      for the proofs: delete what an earlier proof left in the run folder, and up
   story         the main proof; see story.sh
 
 environment: CLUSTER_RUN  where data, logs and pids lie (default .run/cluster)
@@ -76,17 +77,17 @@ page() { # page NODE PATH
 }
 serves() { [ "$(page "$1" /readyz 2>/dev/null)" = ok ]; }
 
-# mint makes what a cluster with TLS needs.
-mint() {
-	local n
-	"$bin/tidemark" cert ca "$secrets" >/dev/null
-	for n in $(nodes); do
-		"$bin/tidemark" cert node "$n" 127.0.0.1 localhost --dir "$secrets" >/dev/null
+mint() { # mint N: makes what a cluster of N nodes with TLS needs, whole or not at all
+	local n new=$secrets.new
+	[ -x "$bin/tidemark" ] || die "$bin/tidemark is missing; build it: make build"
+	rm -rf "$new"
+	"$bin/tidemark" cert ca "$new" >/dev/null
+	for n in $(seq 1 "$1"); do
+		"$bin/tidemark" cert node "n$n" 127.0.0.1 localhost --dir "$new" >/dev/null
 	done
-	"$bin/tidemark" token ops --out "$secrets/ops.token" | tail -n 1 >"$secrets/tokens"
-	# The file that tells that all are there comes last.
-	printf 'rules:\n  - {callers: [ops], may: [admin]}\n' >"$secrets/policy.new"
-	mv "$secrets/policy.new" "$secrets/policy.yaml"
+	"$bin/tidemark" token ops --out "$new/ops.token" | tail -n 1 >"$new/tokens"
+	printf 'rules:\n  - {callers: [ops], may: [admin]}\n' >"$new/policy.yaml"
+	mv -T "$new" "$secrets"
 }
 
 endpoints() { local l=; for n in $(nodes); do l+=,$(api "$n"); done; echo "${l#,}"; }
@@ -175,15 +176,39 @@ fallen() { # tells whether a node has ended by itself, and its last words
 	return 1
 }
 
+# settle makes the run folder. One that was not there, or was empty, is ours from
+# then on, which the file "made" says.
+settle() {
+	mkdir -p -m 700 "$run"
+	[ -n "$(ls -A "$run")" ] || : >"$run/made"
+}
+
+clean() { # deletes a folder that is ours, and none that somebody keeps other things in
+	[ -e "$run/made" ] || [ -z "$(ls -A "$run" 2>/dev/null)" ] ||
+		die "$run is no folder that cluster.sh has made; delete it yourself, or name another one (CLUSTER_RUN)"
+	down
+	rm -rf "$run"
+}
+
+anew() { # anew [N]: up for a proof, which deletes what proofs have left, and no cluster that somebody keeps
+	[ -e "$run/proof" ] || [ ! -e "$run/size" ] ||
+		die "$run holds a cluster that no proof has made: unset CLUSTER_RUN, or delete that cluster (cluster.sh clean)"
+	clean
+	settle
+	: >"$run/proof"
+	up "${1:-3}"
+}
+
 up() {
 	local want=${1:-3} n
 	[[ $want =~ ^[1-9]$ ]] && [ "$want" -le $max ] || die "a cluster has 1 to $max nodes, not '$want'"
-	mkdir -p -m 700 "$run"
+	settle
 	if [ -e "$run/size" ]; then
 		[ "$(cat "$run/size")" = "$want" ] || die "$run holds a cluster of $(cat "$run/size") nodes; delete it first: cluster.sh clean"
+		[ -z "${CLUSTER_TLS:-}" ] || secure || die "the cluster in $run was made without TLS, and keeps running without: unset CLUSTER_TLS, or make another one (cluster.sh clean deletes it; CLUSTER_RUN names another folder)"
 	else
-		echo "$want" >"$run/size"
-		[ -z "${CLUSTER_TLS:-}" ] || mint
+		[ -z "${CLUSTER_TLS:-}" ] || mint "$want"
+		echo "$want" >"$run/size" # only now: there is a cluster
 	fi
 	show
 	for n in $(nodes); do
@@ -303,7 +328,7 @@ farewell() {
 rel() { echo "${1#"$PWD"/}"; }
 
 case ${1:-help} in
-help | -h | --help | clean | story) ;; # of whatever is here, or of another folder
+help | -h | --help | clean | anew | story) ;; # of whatever is here, or of another folder
 *) same ;;
 esac
 show
@@ -320,7 +345,8 @@ pause) node "${2:-}"; signal STOP "$2" ;;
 resume) node "${2:-}"; signal CONT "$2" ;;
 restart) node "${2:-}"; stop "$2"; rm -f "$run/$2/stopped"; start "$2" ;;
 down) down ;;
-clean) down; rm -rf "$run" ;;
+clean) clean ;;
+anew) anew "${2:-3}" ;;
 ready) ready "${2:-30}" ;;
 story) shift; exec "$here/story.sh" "$@" ;;
 help | -h | --help) usage ;;

@@ -12,8 +12,7 @@ export CLUSTER_PORT=${CLUSTER_PORT:-7611}
 export CLUSTER_BIN=${CLUSTER_BIN:-$root/bin}
 
 command -v strace >/dev/null || { echo "skipped: strace is not installed" >&2; exit 3; }
-trap '"$here/cluster.sh" down >/dev/null 2>&1 || true' EXIT
+trap '[ ! -e "$CLUSTER_RUN/proof" ] || "$here/cluster.sh" down >/dev/null 2>&1 || true' EXIT
 
-"$here/cluster.sh" clean
-CLUSTER_WRAP="strace -f -ttt -T -e trace=fdatasync -o $CLUSTER_RUN/%n.strace" "$here/cluster.sh" up 3 >/dev/null
+CLUSTER_WRAP="strace -f -ttt -T -e trace=fdatasync -o $CLUSTER_RUN/%n.strace" "$here/cluster.sh" anew 3 >/dev/null
 "$CLUSTER_BIN/trace" --endpoints "$("$here/cluster.sh" endpoints)" --traces "$CLUSTER_RUN/n*.strace" --duration "${1:-30}s" --least 20

@@ -26,7 +26,7 @@ cluster() { "$here/cluster.sh" "$@"; }
 address() { echo "127.0.0.1:$((CLUSTER_PORT + 10 * ($1 - 1) + $2))"; } # address NODE 0: API, 1: peers
 end() {
 	[ -z "${newcomer:-}" ] || kill "$newcomer" 2>/dev/null || true
-	cluster down >/dev/null 2>&1 || true
+	[ ! -e "$CLUSTER_RUN/proof" ] || cluster down >/dev/null 2>&1 || true # not one that somebody keeps there
 }
 trap end EXIT
 
@@ -104,8 +104,7 @@ changes() {
 	"$1" "$2" import "$work/consumerOffset.json" --execute
 }
 
-cluster clean
-cluster up 3 >/dev/null
+cluster anew 3 >/dev/null
 mkdir -p "$work"
 export TIDEMARK_ENDPOINTS TIDEMARK_TIMEOUT=20s
 TIDEMARK_ENDPOINTS=$(cluster endpoints)
