@@ -39,7 +39,7 @@ else
 bin  := bin/mistaken
 tags := -tags tidemark_mutants
 endif
-cluster := CLUSTER_BIN=$(CURDIR)/$(bin) TIDEMARK_MISTAKE=$(MISTAKE)
+cluster := CLUSTER_BIN=$(CURDIR)/$(bin) $(if $(MISTAKE),TIDEMARK_MISTAKE=$(MISTAKE))
 
 .PHONY: help
 help: ## show the targets
