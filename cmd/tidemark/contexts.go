@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 
 	"github.com/tidemark-mq/tidemark/cmd/tidemark/internal/contexts"
@@ -86,7 +87,7 @@ type contextsAddCmd struct {
 	Name    string   `arg:"" help:"Name of the context."`
 	Members []string `arg:"" help:"API addresses (host:port) of members." placeholder:"HOST:PORT"`
 	Use     bool     `help:"Also make it the one in use."`
-	Replace bool     `help:"Put it in the place of a context of that name."`
+	Replace bool     `help:"Replace a context of that name."`
 }
 
 // Run saves it.
@@ -139,6 +140,9 @@ func (c *contextsShowCmd) Run(s *session) error {
 	if name == "" {
 		name = f.Current()
 	}
+	if name == f.Current() {
+		s.noteWinner(name)
+	}
 	if name == "" {
 		return offset.Errorf(offset.ErrNotFound, "no context is in use; `tidemark contexts use` chooses one, and without one %s is asked", defaultEndpoint)
 	}
@@ -148,6 +152,17 @@ func (c *contextsShowCmd) Run(s *session) error {
 	}
 	row := rowOfContext(f, x)
 	return s.print(&row)
+}
+
+// noteWinner says that a variable comes before the context in use.
+func (s *session) noteWinner(current string) {
+	variable := "TIDEMARK_ENDPOINTS"
+	if os.Getenv(variable) == "" {
+		variable = "TIDEMARK_CONTEXT"
+	}
+	if v := os.Getenv(variable); v != "" && v != current {
+		s.note("%s is set, to %s, and wins over the context in use until it is unset", variable, shown(v))
+	}
 }
 
 // contextsRemoveCmd forgets a context.

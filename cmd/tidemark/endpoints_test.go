@@ -55,6 +55,25 @@ func TestEndpointsByPrecedence(t *testing.T) {
 	check("damaged", "--context", "one")
 }
 
+// TestTheVariableThatWins is named where a context becomes, or is shown as, the
+// one in use.
+func TestTheVariableThatWins(t *testing.T) {
+	f := newFake()
+	f.saved = filepath.Join(t.TempDir(), "contexts.json")
+	f.tidemark(t, "contexts", "add", "one", "one:1", "--use").silent(t)
+	f.tidemark(t, "contexts", "add", "two", "two:1").silent(t)
+	t.Setenv("TIDEMARK_CONTEXT", "one")
+	f.tidemark(t, "contexts", "show").silent(t)
+	f.tidemark(t, "contexts", "use", "two").want(t, 0, "in use", "TIDEMARK_CONTEXT is set, to one, and wins")
+	f.tidemark(t, "contexts", "show", "one").silent(t)
+	t.Setenv("TIDEMARK_ENDPOINTS", "env:1")
+	f.tidemark(t, "contexts", "show").want(t, 0, "in use", "TIDEMARK_ENDPOINTS is set, to env:1, and wins")
+	f.tidemark(t, "contexts", "add", "three", "three:1", "--use").want(t, 0, "in use", "TIDEMARK_ENDPOINTS is set")
+	f.tidemark(t, "contexts", "add", "four", "four:1").silent(t)
+	f.tidemark(t, "contexts", "remove", "three").silent(t)
+	f.tidemark(t, "contexts", "show").want(t, exitNotFound, "", "TIDEMARK_ENDPOINTS is set")
+}
+
 // TestContextsRefuseWhatIsNoAddress, before anything is saved.
 func TestContextsRefuseWhatIsNoAddress(t *testing.T) {
 	saved := filepath.Join(t.TempDir(), "contexts.json")

@@ -421,3 +421,11 @@ func (r ran) want(t *testing.T, code int, out, errs string) ran {
 	}
 	return r
 }
+
+// silent wants that a run did what it was to, without a word beside.
+func (r ran) silent(t *testing.T) {
+	t.Helper()
+	if r.code != 0 || r.err != "" {
+		t.Errorf("code %d, %q", r.code, r.err)
+	}
+}
