@@ -68,8 +68,9 @@ func (r *Rescue) Check() error {
 
 // Found makes the data folder of the first, and only, member of a new cluster,
 // whose state is that of the remains at an index behind all that they hold. It
-// draws the ids of both. The folder is made beside and gets its name in the end:
-// after an error, and the end of ctx is one, there is none.
+// draws the ids of both. The folder is made beside and gets its name in the end.
+// After an error, and the end of ctx is one, there is none; or, as the error then
+// says, it is there whole and may not survive a loss of power.
 func (m *Remains) Found(ctx context.Context, r Rescue) (*Rescued, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -86,7 +87,10 @@ func (m *Remains) Found(ctx context.Context, r Rescue) (*Rescued, error) {
 		err = place(beside, r.Dir)
 	}
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(beside))
+		return nil, errors.Join(fmt.Errorf("nothing was made: %w", err), os.RemoveAll(beside))
+	}
+	if err := store.SyncFolder(filepath.Dir(r.Dir)); err != nil {
+		return nil, fmt.Errorf("%s is made as member %s of cluster %s, but may not survive a loss of power; see to the disk before its node is started: %w", r.Dir, made.Member, made.Root.Cluster(), err)
 	}
 	return made, nil
 }
@@ -99,7 +103,7 @@ func place(beside, dir string) error {
 	if err := os.Rename(beside, dir); err != nil {
 		return unusable(fmt.Errorf("giving the folder its name: %w", err))
 	}
-	return store.SyncFolder(filepath.Dir(dir))
+	return nil
 }
 
 // write makes all files of the member in dir.

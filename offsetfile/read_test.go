@@ -25,6 +25,7 @@ func TestReadRefuses(t *testing.T) {
 		{"not JSON", "\x00\x00\x00", 1, 1, "first byte 0x00"},
 		{"binary", "\xd7\x01", 1, 1, "first byte 0xd7"},
 		{"array", "[]", 1, 1, "begins with '{'"},
+		{"backup", "TIDEBACK\x01\x00\x00\x00", 1, 1, "`tidemark cluster restore`"},
 		{"utf-16", "\xff\xfe{\x00", 1, 1, "UTF-16"},
 		{"cut in a table", `{"offsetTable":{"t@g":{0:1`, 1, 27, "cut off"},
 		{"cut in a string", "{\"offsetTable\":{\n\"t@", 2, 1, "has no end"},

@@ -11,13 +11,16 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
+// ErrUnsynced is the error of a file that was replaced, but whose name may not
+// survive a loss of power.
+var ErrUnsynced = errors.New("the file is there, whole, but may not survive a loss of power")
+
 // WriteFile replaces the file at path by what write writes, or leaves it as it
 // was: written beside, synced, renamed, the folder synced. The mode is 0600
-// whatever the umask and the old file's mode. An error after the rename means
-// that the new file is there but may not survive a loss of power. Where path is
-// a link, the file that it leads to is replaced. What is no regular file, such
-// as a device or a folder, is refused with an error that wraps
-// offset.ErrInvalid.
+// whatever the umask and the old file's mode. An error after the rename, when the
+// new file is there, wraps ErrUnsynced. Where path is a link, the file that it
+// leads to is replaced. What is no regular file, such as a device or a folder, is
+// refused with an error that wraps offset.ErrInvalid.
 func WriteFile(path string, write func(io.Writer) error) (err error) {
 	if path, err = replaceable(path); err != nil {
 		return err
@@ -41,7 +44,10 @@ func WriteFile(path string, write func(io.Writer) error) (err error) {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return fmt.Errorf("replacing the file: %w", err)
 	}
-	return syncDir(dir)
+	if err := syncDir(dir); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnsynced, err)
+	}
+	return nil
 }
 
 // replaceable follows links, and refuses what a rename must not take the place

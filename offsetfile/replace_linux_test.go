@@ -44,6 +44,27 @@ func TestWriteFileOrder(t *testing.T) {
 	}
 }
 
+// TestWriteFileThatIsNotSynced: where the folder cannot be synced, the error says
+// that the file is there.
+func TestWriteFileThatIsNotSynced(t *testing.T) {
+	if _, err := exec.LookPath("strace"); err != nil {
+		t.Skip("needs strace: not installed")
+	}
+	path := filepath.Join(t.TempDir(), "out.json")
+	cmd := exec.Command("strace", "-f", "-o", os.DevNull, "-e", "trace=fsync", "-e", "inject=fsync:error=EIO:when=2", os.Args[0], "-test.run", "^TestWriteFileOrder$")
+	cmd.Env = append(os.Environ(), replacing+"="+path)
+	out, err := cmd.CombinedOutput()
+	if strings.Contains(string(out), "ptrace") {
+		t.Skipf("strace may not trace here: %s", out)
+	}
+	if err == nil || !strings.Contains(string(out), ErrUnsynced.Error()) {
+		t.Errorf("it ended with %v and said %s", err, out)
+	}
+	if b, err := os.ReadFile(path); err != nil || string(b) != "new" {
+		t.Errorf("the file holds %q, %v", b, err)
+	}
+}
+
 // traces reads what strace -ff wrote, a file for each thread: in one file, a
 // call could be torn in two by that of another thread.
 func traces(t *testing.T, name string) (all []byte) {

@@ -307,6 +307,8 @@ func (s *scanner) opening() error {
 		return fault(s.at(), "the file ends where '{' should be")
 	case b[0] == '{':
 		return nil
+	case bytes.HasPrefix(b, []byte("TIDEBACK")):
+		return fault(s.at(), "this is a backup of a cluster, which `tidemark cluster restore` takes")
 	case bytes.HasPrefix(b, []byte("type: ")):
 		return fault(s.at(), "this is the plain text of RocketMQ's RocksDB tool, not JSON; export again with --jsonEnable true")
 	}

@@ -223,3 +223,25 @@ func TestRestoreOfAnotherCluster(t *testing.T) {
 		t.Errorf("%+v, %v; the index is %d", s, err, g.index)
 	}
 }
+
+// TestTheOtherKindOfFile: a backup is no file of offsets, and the other way round;
+// each is told what reads it.
+func TestTheOtherKindOfFile(t *testing.T) {
+	f, file := backedUp(t, 1)
+	f.tidemark(t, "import", file).want(t, exitBadInput, "", "`tidemark cluster restore`")
+	offsets := filepath.Join(t.TempDir(), "all.csv")
+	f.tidemark(t, "export", offsets, "--format", "csv").want(t, 0, "2 offsets", "")
+	f.tidemark(t, "check", "backup", offsets).want(t, exitBadInput, "", "`tidemark import`")
+}
+
+// TestRescueNamesTheLogStore that the node must be started with, where it is not
+// the default.
+func TestRescueNamesTheLogStore(t *testing.T) {
+	f, file := backedUp(t, 1)
+	dir := filepath.Join(t.TempDir(), "data")
+	r := f.tidemark(t, "cluster", "rescue", file, dir, "--log-store", "wal", "--execute", "--old-cluster-is-gone")
+	r.want(t, 0, "--data "+dir+" --log-store wal,", "")
+	dir += "2"
+	r = f.tidemark(t, "cluster", "rescue", file, dir, "--execute", "--old-cluster-is-gone")
+	r.want(t, 0, "--data "+dir+", add", "")
+}

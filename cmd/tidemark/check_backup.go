@@ -70,7 +70,7 @@ func openBackup(path string) (*os.File, int64, error) {
 	}
 	st, err := f.Stat()
 	if err == nil && !st.Mode().IsRegular() {
-		err = offset.Errorf(offset.ErrInvalid, "%q is no file; name what \"tidemark cluster backup\" has written", path)
+		err = offset.Errorf(offset.ErrInvalid, "%q is not a file; name what \"tidemark cluster backup\" has written", path)
 	}
 	if err != nil {
 		f.Close()

@@ -49,7 +49,10 @@ func (c *backupCmd) Run(s *session) error {
 	}
 	r := &backupResult{File: c.File}
 	err := offsetfile.WriteFile(c.File, func(w io.Writer) error { return c.write(s, w, r) })
-	if err != nil {
+	switch {
+	case errors.Is(err, offsetfile.ErrUnsynced):
+		return err
+	case err != nil:
 		return fmt.Errorf("no backup was written: %w", err)
 	}
 	return s.print(r)

@@ -16,8 +16,8 @@ import (
 type rescueCmd struct {
 	From             string `arg:"" help:"Data folder of a stopped member, or a backup. It is only read." type:"path" placeholder:"FROM"`
 	Dir              string `arg:"" help:"Data folder to make for the first member of the new cluster. It must not exist, or be empty." type:"path" placeholder:"NEWDIR"`
-	Name             string `help:"Name of that member, --name of its node; the name of the member whose folder it was, or that made the backup, if not given." placeholder:"NAME"`
-	LogStore         string `help:"How that member keeps its log, --log-store of its node: boltdb or wal; as the member did whose folder it was, if not given." enum:",boltdb,wal" default:"" placeholder:"KIND"`
+	Name             string `help:"Name of that member, --name of its node; if not given, that of the member whose folder it was, or that made the backup." placeholder:"NAME"`
+	LogStore         string `help:"How that member keeps its log, --log-store of its node: boltdb or wal; if not given, as in the old folder, or boltdb for a backup." enum:",boltdb,wal" default:"" placeholder:"KIND"`
 	OldClusterIsGone bool   `help:"Say that no majority of the old cluster's voters will ever run again. With --execute, nothing is done without it."`
 	execute
 }
@@ -49,6 +49,7 @@ type rescueResult struct {
 	// Of the new cluster's first member; its ids and index only once it was made.
 	Dir          string `json:"dir"`
 	Name         string `json:"name"`
+	LogStore     string `json:"logStore"`
 	Executed     bool   `json:"executed"`
 	NewClusterID string `json:"newClusterId,omitempty"`
 	NewMember    string `json:"newMember,omitempty"`
@@ -71,7 +72,11 @@ func (r *rescueResult) table(t *table) {
 	}
 	if r.Executed {
 		t.line("%s is now the data folder of %s, the only member of cluster %s, which begins at index %d", r.Dir, r.NewMember, r.NewClusterID, r.NewIndex)
-		t.line("start its node with --name %s --data %s, add the others from empty folders, and never start a member of the old cluster again", r.Name, r.Dir)
+		options := fmt.Sprintf("--name %s --data %s", r.Name, r.Dir)
+		if r.LogStore != string(store.LogBoltDB) { // which is what a node has without the option
+			options += " --log-store " + r.LogStore
+		}
+		t.line("start its node with %s, add the others from empty folders, and never start a member of the old cluster again", options)
 		return
 	}
 	if r.Backup == "" {
@@ -97,9 +102,9 @@ func (c *rescueCmd) Run(s *session) error {
 		return err
 	}
 	if strings.HasPrefix(c.Dir, c.From+string(os.PathSeparator)) {
-		return offset.Errorf(offset.ErrInvalid, "%s is in %s, which is only read; name a folder beside it", c.Dir, c.From)
+		return offset.Errorf(offset.ErrInvalid, "%s is in %s, which is only read; name a folder outside it", c.Dir, c.From)
 	}
-	r := rescueResultOf(c, left, do.Name, backupID)
+	r := rescueResultOf(c, left, do, backupID)
 	if c.Execute {
 		if err := c.found(s, left, do, r); err != nil {
 			return err
@@ -127,23 +132,23 @@ func (c *rescueCmd) remains(s *session) (*node.Remains, string, error) {
 // found makes the folder.
 func (c *rescueCmd) found(s *session, left *node.Remains, do node.Rescue, r *rescueResult) error {
 	if !c.OldClusterIsGone {
-		return exitf(exitRefused, "the old cluster must be gone for good: with a majority of its voters it would serve beside the new one, and each would lack what the other acknowledges; start them instead, or say that they never run again with --old-cluster-is-gone")
+		return exitf(exitRefused, "the old cluster must be gone for good: with a majority of its voters it would serve next to the new one, and each would lack what the other acknowledges; start them instead, or say that they never run again with --old-cluster-is-gone")
 	}
 	made, err := left.Found(s.ctx, do)
 	if err != nil {
-		return fmt.Errorf("nothing was made: %w", err)
+		return err
 	}
 	s.changed, r.Executed = true, true
 	r.NewMember, r.NewClusterID, r.NewIndex = made.Member, made.Root.Cluster().String(), made.Root.Index()
 	return nil
 }
 
-func rescueResultOf(c *rescueCmd, left *node.Remains, name, backupID string) *rescueResult {
+func rescueResultOf(c *rescueCmd, left *node.Remains, do node.Rescue, backupID string) *rescueResult {
 	root := left.Root
 	r := &rescueResult{
 		From: c.From, Member: left.Member, Backup: backupID, LastTerm: left.Term, LastIndex: left.Index,
 		ClusterID: root.Cluster().String(), Index: root.Index(), Digest: root.Digest().String(),
-		Groups: root.Groups(), Offsets: root.Queues(), Members: []remainingRow{}, Dir: c.Dir, Name: name,
+		Groups: root.Groups(), Offsets: root.Queues(), Members: []remainingRow{}, Dir: c.Dir, Name: do.Name, LogStore: string(do.LogStore),
 	}
 	for _, m := range left.Members {
 		r.Members = append(r.Members, remainingRow{m.ID, m.Peer, m.Voter})

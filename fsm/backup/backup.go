@@ -198,7 +198,7 @@ func checkSum(r io.ReaderAt, size int64) (id ID, err error) {
 		return id, ended(err, size)
 	}
 	if !Is(front) {
-		return id, damaged("it does not begin as one: another file, or one whose front is damaged")
+		return id, damaged("it does not begin as one: it is another file (those of offsets are read by `tidemark import`), or its front is damaged")
 	}
 	if size < textsAt+sumLen {
 		return id, damaged("it has %d bytes, which is less than any backup; it was cut off", size)
