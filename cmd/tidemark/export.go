@@ -18,13 +18,13 @@ import (
 // exportCmd writes offsets to a file.
 type exportCmd struct {
 	File    string   `arg:"" optional:"" default:"-" help:"File to write, replaced as a whole; - is standard output. With --each-broker a folder." placeholder:"FILE"`
-	Format  string   `help:"json (consumerOffset.json, one broker a file), local (offsets.json of a broadcasting consumer, one --group), csv (all brokers), kafka (for kafka-consumer-groups.sh --from-file), or native (all brokers, with a sum that tells when it is not whole)." enum:"json,local,csv,kafka,native" default:"json"`
+	Format  string   `help:"json (consumerOffset.json, one broker a file), local (offsets.json of a broadcasting consumer, one --group), csv (all brokers), kafka (for kafka-consumer-groups.sh --from-file), or native (all brokers, with a sum that shows when it is not whole)." enum:"json,local,csv,kafka,native" default:"json"`
 	Group   string   `help:"Only this group." placeholder:"GROUP"`
 	Topic   string   `help:"Only this topic." placeholder:"TOPIC"`
 	Broker  *string  `help:"Only this broker's; empty for keys without a broker." placeholder:"NAME"`
 	Each    bool     `name:"each-broker" help:"Write BROKER/consumerOffset.json into the folder FILE for each broker, as an import of the folder reads them."`
-	Without []string `help:"Leave this group out; may be given more than once." placeholder:"GROUP"`
-	Base    string   `help:"A consumerOffset.json that the offsets are laid over: what the cluster does not have stays as it is there." type:"path" placeholder:"FILE"`
+	Without []string `help:"Leave this group out; may be given more than once." placeholder:"GROUP" sep:"none"`
+	Base    string   `help:"A consumerOffset.json to lay the offsets over: what the cluster does not have stays as it is there." type:"path" placeholder:"FILE"`
 	readLevel
 }
 

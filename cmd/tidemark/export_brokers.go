@@ -35,14 +35,16 @@ func (c *exportCmd) eachBroker(s *session) error {
 	if err != nil {
 		return err
 	}
+	if err := c.noOthers(brokers); err != nil {
+		return err
+	}
 	r := &brokersResult{Files: []exportResult{}}
 	for _, b := range brokers {
-		dir := filepath.Join(c.File, b)
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		one := *c
+		one.File, one.Broker = c.fileOf(b), &b
+		if err := os.MkdirAll(filepath.Dir(one.File), 0o700); err != nil {
 			return fmt.Errorf("making the folder of broker %q: %w", b, err)
 		}
-		one := *c
-		one.File, one.Broker = filepath.Join(dir, "consumerOffset.json"), &b
 		x := exportResult{File: one.File, Format: one.Format}
 		if err := offsetfile.WriteFile(one.File, func(w io.Writer) error { return one.write(s, w, &x) }); err != nil {
 			return err
@@ -77,6 +79,23 @@ func (c *exportCmd) brokers(s *session) ([]string, error) {
 	return list, nil
 }
 
+// fileOf is where the offsets of a broker go.
+func (c *exportCmd) fileOf(broker string) string {
+	return filepath.Join(c.File, broker, "consumerOffset.json")
+}
+
+// noOthers refuses a folder in which an import would find what is not written
+// now, such as the file of a broker that has no offsets any more.
+func (c *exportCmd) noOthers(brokers []string) error {
+	found, _ := offsetfile.Find(c.File) // where nothing can be found, nothing comes back
+	for _, f := range found {
+		if f.Path != c.File && !(slices.Contains(brokers, f.Broker) && f.Path == c.fileOf(f.Broker)) {
+			return exitf(exitRefused, "%s is there, which this export does not replace and an import of the folder would bring in; remove it, or name another folder", shown(f.Path))
+		}
+	}
+	return nil
+}
+
 // folderFor refuses a broker's name that is none for a folder, or that an import
 // would not take for a broker's.
 func folderFor(broker string) error {
@@ -85,7 +104,7 @@ func folderFor(broker string) error {
 	case broker == "":
 		return offset.Errorf(offset.ErrInvalid, "some offsets have no broker name, and so no folder; export them by themselves (--broker \"\"), or use --format native")
 	case strings.HasPrefix(broker, "."), strings.ContainsAny(broker, `/\:`), !filepath.IsLocal(broker), slices.Contains(taken, broker):
-		return offset.Errorf(offset.ErrInvalid, "the broker name %q is none for a folder; export it by itself (--broker), or use --format native", broker)
+		return offset.Errorf(offset.ErrInvalid, "the broker name %q cannot name a folder; export it by itself (--broker), or use --format native", broker)
 	}
 	return nil
 }

@@ -52,6 +52,14 @@ func TestEmptyExportHasTheIndexOfItsRead(t *testing.T) {
 	}
 }
 
+// TestExportWithout leaves out a group whose name has a comma, and no other.
+func TestExportWithout(t *testing.T) {
+	f := newFake()
+	f.set(t, 5, key("a", "t", "", 0), key("a,b", "t", "", 0), key("b", "t", "", 0))
+	r := f.tidemark(t, "export", "--format", "csv", "--without", "a,b").want(t, 0, "\na,t,", "2 offsets")
+	r.want(t, 0, "\nb,t,", "2 offsets")
+}
+
 // TestExportEachBroker: what is written for each broker comes back as it was.
 func TestExportEachBroker(t *testing.T) {
 	f := newFake()
@@ -64,6 +72,7 @@ func TestExportEachBroker(t *testing.T) {
 	if g.all() != f.all() {
 		t.Errorf("there is\n%s\nwant\n%s", g.all(), f.all())
 	}
+	f.tidemark(t, "export", dir, "--each-broker").want(t, 0, "broker-a", "")
 	f.tidemark(t, "export", dir, "--each-broker", "--group", "none").want(t, exitNotFound, "", `--group "none"`)
 	for _, args := range [][]string{{}, {dir, "--format", "csv"}, {dir, "--broker", "b"}, {dir, "--base", "x"}} {
 		f.tidemark(t, append([]string{"export", "--each-broker"}, args...)...).want(t, exitUsage, "", "--each-broker")
@@ -75,5 +84,24 @@ func TestExportEachBroker(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "none")); !os.IsNotExist(err) {
 		t.Errorf("a refused export left %v", err)
+	}
+}
+
+// TestExportEachBrokerLeavesNoOlderFile: an import of the folder would bring back
+// what it holds of brokers that are gone.
+func TestExportEachBrokerLeavesNoOlderFile(t *testing.T) {
+	for _, older := range []string{"gone/consumerOffset.json", "gone/store/config/consumerOffset.json", "gone/lmqConsumerOffset.json", "config/consumerOffset.json", "b/config/consumerOffset.json"} {
+		f := newFake()
+		f.set(t, 5, key("g", "t", "b", 0))
+		dir := t.TempDir()
+		path := filepath.Join(dir, filepath.FromSlash(older))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, path, `{"offsetTable":{"t@g":{"0":7}}}`)
+		f.tidemark(t, "export", dir, "--each-broker").want(t, exitRefused, "", path+" is there")
+		if _, err := os.Stat(filepath.Join(dir, "b", "consumerOffset.json")); !os.IsNotExist(err) {
+			t.Errorf("with %s there, a refused export left %v", older, err)
+		}
 	}
 }
