@@ -20,16 +20,16 @@ import (
 // certCmd makes certificates for clusters without a CA of another kind. None of
 // it asks a cluster.
 type certCmd struct {
-	CA     certCACmd     `cmd:"" name:"ca" help:"Make a CA: ca.crt for every node and client, ca.key for nobody but who makes certificates."`
-	Node   certNodeCmd   `cmd:"" help:"Make a member's certificate, by the CA in the folder."`
-	Client certClientCmd `cmd:"" help:"Make a caller's certificate, by the CA in the folder."`
+	CA     certCACmd     `cmd:"" name:"ca" help:"Make a CA: ca.crt for every node and client, ca.key only for whoever makes certificates."`
+	Node   certNodeCmd   `cmd:"" help:"Make a member's certificate, signed by the CA in the folder."`
+	Client certClientCmd `cmd:"" help:"Make a caller's certificate, signed by the CA in the folder."`
 	Show   certShowCmd   `cmd:"" help:"Show what the certificates in a file say."`
 }
 
 // certCACmd makes a CA.
 type certCACmd struct {
-	Dir  string `arg:"" help:"Folder that ca.crt and ca.key are made in; it is made if it is not there." type:"path"`
-	Name string `help:"What it is called." default:"Tidemark CA"`
+	Dir  string `arg:"" help:"Folder for ca.crt and ca.key; it is made if it is not there." type:"path"`
+	Name string `help:"Name of the CA." default:"Tidemark CA"`
 	Days int    `help:"How long it is valid." default:"3650" placeholder:"N"`
 }
 
@@ -37,15 +37,15 @@ type certCACmd struct {
 type certNodeCmd struct {
 	Name  string   `arg:"" help:"Name of the member; the files are NAME.crt and NAME.key."`
 	Hosts []string `arg:"" help:"Names and addresses by which clients and other members reach it: the hosts of --advertise and --peer-advertise." placeholder:"HOST"`
-	Role  string   `help:"What says that it is a member's; --peer-tls-role of tidemarkd." default:"tidemark:member" placeholder:"NAME"`
-	Dir   string   `help:"Folder of ca.crt and ca.key, which the files are made in." default:"." type:"path" placeholder:"DIR"`
+	Role  string   `help:"Role that marks it as a member's; --peer-tls-role of tidemarkd." default:"tidemark:member" placeholder:"NAME"`
+	Dir   string   `help:"Folder that holds ca.crt and ca.key, and that the files are made in." default:"." type:"path" placeholder:"DIR"`
 	Days  int      `help:"How long it is valid." default:"365" placeholder:"N"`
 }
 
 // certClientCmd makes the certificate of a caller.
 type certClientCmd struct {
 	Name string `arg:"" help:"Name of the caller, as the policy has it; the files are NAME.crt and NAME.key."`
-	Dir  string `help:"Folder of ca.crt and ca.key, which the files are made in." default:"." type:"path" placeholder:"DIR"`
+	Dir  string `help:"Folder that holds ca.crt and ca.key, and that the files are made in." default:"." type:"path" placeholder:"DIR"`
 	Days int    `help:"How long it is valid." default:"365" placeholder:"N"`
 }
 
@@ -160,13 +160,14 @@ func (s *session) makeCert(dir, name string, days int, issue func(life time.Dura
 		return err
 	}
 	if err := writeNew(cert, made.Cert); err != nil {
-		return err
+		return errors.Join(err, os.Remove(key)) // else the next run would be refused
 	}
 	s.changed = true
 	return s.print(rowOfCert(cert, key, made.Certificate, time.Now()))
 }
 
-// writeNew makes a file that only its owner may read; one that is there stays.
+// writeNew makes a file that only its owner may read, whole or not at all; one
+// that is there stays.
 func writeNew(path string, content []byte) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -180,7 +181,7 @@ func writeNew(path string, content []byte) error {
 		err = closed
 	}
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return errors.Join(fmt.Errorf("writing %s: %w", path, err), os.Remove(path))
 	}
 	return nil
 }

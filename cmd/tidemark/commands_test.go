@@ -123,7 +123,7 @@ func TestNegativeNumbersAreBadInput(t *testing.T) {
 		f.tidemark(t, append([]string{"commit"}, args...)...).want(t, exitBadInput, "", "negative")
 	}
 	f.tidemark(t, "commit", "g", "t", "0", "-1").want(t, exitBadInput, "", "-1 is negative; queues and offsets are 0 or more")
-	f.tidemark(t, "get", "-5").want(t, exitBadInput, "", "stands behind --")
+	f.tidemark(t, "get", "-5").want(t, exitBadInput, "", "goes after --")
 	f.tidemark(t, "get", "-5x").want(t, exitUsage, "", "unknown flag -5")
 	f.tidemark(t, "commit", "g", "t", "-1", "0", "--nonsense").want(t, exitBadInput, "", "-1 is negative")
 	f.tidemark(t, "commit", "g", "-x", "--", "0", "-1").want(t, exitUsage, "", "unknown flag -x")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -87,6 +88,7 @@ var causes = []cause{
 	{offset.ErrBusy, exitFailed, "try again later"},
 	{context.Canceled, exitFailed, "stopped by a signal"},
 	{context.DeadlineExceeded, exitUnreachable, "no answer in time; check --endpoints, or raise --timeout"},
+	{fs.ErrExist, exitRefused, "it is not replaced; name another file, or move it away"},
 	{fs.ErrNotExist, exitBadInput, "check the path"},
 	{fs.ErrPermission, exitBadInput, "check who may read or write there"},
 }
@@ -149,7 +151,7 @@ func oneLine(err error) string {
 // below 0, which is bad input.
 func usage(st streams, args []string, err error) int {
 	if n := negative(args); n != "" && strings.HasPrefix(err.Error(), "unknown flag -") {
-		err := offset.Errorf(offset.ErrInvalid, "%s is negative; queues and offsets are 0 or more (a name that begins with a dash stands behind --)", n)
+		err := offset.Errorf(offset.ErrInvalid, "%s is negative; queues and offsets are 0 or more (a name that begins with a dash goes after --)", n)
 		fmt.Fprintf(st.err, "tidemark: %s\n", oneLine(err))
 		return exitBadInput
 	}
@@ -178,19 +180,34 @@ func text(args []string) error {
 	return nil
 }
 
-// narrowing refuses a flag that narrows a command to a name, and that was given
-// an empty one: what a variable left unset would do with all there is.
+// narrowed are the flags that say which of all there is a command is about.
+var narrowed = []string{"group", "topic", "queue", "from-group", "prefix", "namespace", "without"}
+
+// narrowing refuses such a flag that was given an empty value: a command would
+// do with all there is what it was to do with some, where a variable is not set.
 func narrowing(command *kong.Context) error {
 	for _, p := range command.Path {
-		f := p.Flag
-		if f == nil || !slices.Contains([]string{"group", "topic", "queue", "from-group"}, f.Name) {
-			continue
-		}
-		if given, ok := f.Target.Interface().(string); ok && given == "" {
-			return offset.Errorf(offset.ErrInvalid, "--%s is empty; name one, or leave the flag out for all", f.Name)
+		if f := p.Flag; f != nil && slices.Contains(narrowed, f.Name) && empty(f.Target) {
+			return offset.Errorf(offset.ErrInvalid, "--%s is empty; give it a value, or leave the flag out", f.Name)
 		}
 	}
 	return nil
+}
+
+// empty tells whether a flag has an empty value, or one among its values.
+func empty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String:
+		return v.Len() == 0
+	case reflect.Slice:
+		for i := range v.Len() {
+			if empty(v.Index(i)) {
+				return true
+			}
+		}
+		return v.Len() == 0
+	}
+	return false
 }
 
 // numbers are the flags behind which a number below 0 is read: as what is meant,

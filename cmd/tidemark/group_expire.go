@@ -14,7 +14,7 @@ type groupExpireCmd struct {
 	UnmovedSince string   `help:"Groups of which no offset has moved since: a date such as 2026-11-29T20:00:00Z, Unix milliseconds, or how long ago (36h, 30d)." placeholder:"TIME" required:""`
 	Prefix       string   `help:"Only groups whose names begin with this." placeholder:"TEXT"`
 	Without      []string `help:"Leave this group out; may be given more than once." placeholder:"GROUP" sep:"none"`
-	Limit        int      `help:"At most so many groups, those that have not moved for longest; 1 to 10000." default:"1000" placeholder:"N"`
+	Limit        int      `help:"At most this many groups, those that have not moved for longest; 1 to 10000." default:"1000" placeholder:"N"`
 	execute
 }
 
@@ -76,7 +76,7 @@ func (c *groupExpireCmd) Run(s *session) error {
 		return err
 	}
 	if since.After(now) {
-		return offset.Errorf(offset.ErrInvalid, "--unmoved-since %q is still to come: no group has moved since, however busy it is", c.UnmovedSince)
+		return offset.Errorf(offset.ErrInvalid, "--unmoved-since %q is still to come: no group can have moved since then, however busy it is", c.UnmovedSince)
 	}
 	r, m, err := c.look(s, since, now)
 	if err != nil {

@@ -37,7 +37,7 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 	if d, ok := ago(text); ok {
 		return now.Add(-d), nil
 	}
-	return time.Time{}, offset.Errorf(offset.ErrInvalid, "%s %q is no time; give a date such as 2026-11-29T20:00:00Z (UTC where no zone stands), Unix milliseconds, \"now\", or how long ago, such as 90m or 30d", flag, text)
+	return time.Time{}, offset.Errorf(offset.ErrInvalid, "%s %q is not a time; give a date such as 2026-11-29T20:00:00Z (UTC where it has no zone), Unix milliseconds, \"now\", or how long ago, such as 90m or 30d", flag, text)
 }
 
 // ago reads a duration of 0 or more: Go's, or whole days as "30d".
@@ -47,7 +47,7 @@ func ago(text string) (time.Duration, bool) {
 		return time.Duration(n) * 24 * time.Hour, err == nil
 	}
 	d, err := time.ParseDuration(text)
-	return d, err == nil && d >= 0
+	return d, err == nil && d >= 0 && !strings.HasSuffix(text, "0") // Go reads a bare 0, and no other number, without a unit
 }
 
 // age gives a duration for people: two units at most, "-" for none.

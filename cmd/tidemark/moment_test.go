@@ -28,7 +28,7 @@ func TestMoment(t *testing.T) {
 			t.Errorf("%q is %v, %v; want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "soon", "-5m", "-1d", "1700000000", "1.5d", "30 d", "2026-13-01", "99999999d"} {
+	for _, text := range []string{"", "soon", "-5m", "-1d", "1700000000", "1.5d", "30 d", "2026-13-01", "99999999d", "0", "+0", "-0"} {
 		if got, err := moment("--to-time", text, now); !errors.Is(err, offset.ErrInvalid) {
 			t.Errorf("%q is taken for %v, %v", text, got, err)
 		}

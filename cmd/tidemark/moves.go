@@ -107,7 +107,7 @@ type moves struct {
 	notes   map[offset.Key]string
 }
 
-// run shows the moves, and with --execute does them.
+// move shows the moves, and with --execute does them.
 func (s *session) move(m *moves) error {
 	a := offset.Act{ID: newID(), Base: m.meta.Index, Cluster: m.meta.Cluster, Reset: &offset.Reset{Targets: m.targets}}
 	if err := a.Validate(); err != nil {

@@ -87,12 +87,19 @@ func TestEmptyNamesDoNotMeanAll(t *testing.T) {
 		{"group", "remove", "g", "--topic", "t", "--broker", "", "--queue="},
 		{"group", "clone", "g", "h", "--topic="},
 		{"export", "--group", ""},
+		{"export", "--without", "h", "--without="},
+		{"group", "reset", "g", "--to-offset", "0", "--queue", ""},
+		{"group", "expire", "--unmoved-since", "now", "--prefix", ""},
+		{"group", "expire", "--unmoved-since", "now", "--without", ""},
+		{"group", "expire", "--unmoved-since", "now", "--prefix", "g", "--without="},
+		{"group", "list", "--namespace", ""},
+		{"topic", "list", "--prefix="},
 		{"import", cases + "C05.fresh.consumerOffset.json", "--replace", "--allow-removal", "--group", ""},
 	} {
 		f := newFake()
 		f.set(t, 5, key("g", "t", "", 0), key("g", "t", "", 1))
 		before := f.all()
-		if args[0] != "export" {
+		if args[0] != "export" && args[1] != "list" {
 			args = append(args, "--execute")
 		}
 		f.tidemark(t, args...).want(t, exitBadInput, "", "is empty")
