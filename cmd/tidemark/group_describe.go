@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
@@ -107,12 +109,15 @@ func (c *groupDescribeCmd) Run(s *session) error {
 		return err
 	}
 	defer ends.close()
-	unknown := r.measure(s, ends, states)
+	unknown, cause := r.measure(s, ends, states)
+	if s.ctx.Err() != nil {
+		return fmt.Errorf("asking brokers: %w", s.ctx.Err())
+	}
 	if err := s.print(r); err != nil {
 		return err
 	}
 	if unknown > 0 {
-		return exitf(exitPartial, "the ends of %s are not known, since no broker told", plural(unknown, "queue", "queues"))
+		return exitf(exitPartial, "the ends of %s are not known: %w", plural(unknown, "queue", "queues"), cause)
 	}
 	return nil
 }
@@ -140,27 +145,36 @@ func described(group string, index uint64, states []offset.KeyedState, now time.
 }
 
 // measure asks the brokers how far each queue is behind, and counts those of
-// which none tells.
-func (r *groupResult) measure(s *session, ends *ends, states []offset.KeyedState) (unknown int) {
+// which none tells, with the cause of the first. A broker that cannot be reached,
+// or does not answer in time, is not asked for its other queues.
+func (r *groupResult) measure(s *session, ends *ends, states []offset.KeyedState) (unknown int, cause error) {
 	if ends == nil {
-		return 0
+		return 0, nil
 	}
 	r.asked, r.Lag = true, new(int64)
 	bar := s.bar("asking brokers", len(r.Keys))
 	defer bar.Clear()
+	silent := map[string]bool{}
 	for i := range r.Keys {
 		_ = bar.Add(1) // a bar that does not draw is no reason to stop
-		row := &r.Keys[i]
-		end, err := s.askBroker(states[i].Key, ends.MaxOffset)
-		if err != nil {
-			if unknown++; unknown == 1 {
-				s.note("tidemark: %s", oneLine(err))
-			}
+		row, broker := &r.Keys[i], states[i].Key.Broker
+		if silent[broker] {
+			unknown++
 			continue
 		}
-		lag := max(0, end-row.Offset)
-		row.End, row.Lag = &end, &lag
-		*r.Lag += lag
+		end, err := s.askBroker(states[i].Key, ends.MaxOffset)
+		switch {
+		case s.ctx.Err() != nil:
+			return unknown, cause
+		case err != nil:
+			silent[broker] = codeOf(err) == exitUnreachable
+			unknown++
+			cause = cmp.Or(cause, err)
+		default:
+			lag := max(0, end-row.Offset)
+			row.End, row.Lag = &end, &lag
+			*r.Lag += lag
+		}
 	}
-	return unknown
+	return unknown, cause
 }

@@ -109,6 +109,62 @@ func runWith(ctx context.Context, f *fake, b brokers, args ...string) ran {
 	return ran{code, out.String(), errs.String()}
 }
 
+// silentBrokers are brokers of which each that dead names answers with its error.
+type silentBrokers struct {
+	*fakeBrokers
+	dead  map[string]error
+	asked []offset.MessageQueue
+}
+
+func (b *silentBrokers) MaxOffset(ctx context.Context, mq offset.MessageQueue) (int64, error) {
+	b.asked = append(b.asked, mq)
+	if err := b.dead[mq.Broker]; err != nil {
+		return 0, err
+	}
+	return b.fakeBrokers.MaxOffset(ctx, mq)
+}
+
+// TestDescribeAsksASilentBrokerOnce, since each try may take as long as a call;
+// one that answers with an error is asked for each queue.
+func TestDescribeAsksASilentBrokerOnce(t *testing.T) {
+	for cause, asked := range map[error]int{
+		offset.ErrUnreachable:           3,
+		context.DeadlineExceeded:        3,
+		&rocketmq.RemoteError{Code: 17}: 4,
+	} {
+		f := newFake()
+		f.set(t, 5, key("g", "t", "dead", 0), key("g", "t", "dead", 1), key("g", "t", "well", 0), key("g", "t", "well", 1))
+		b := &silentBrokers{fakeBrokers: &fakeBrokers{}, dead: map[string]error{"dead": cause}}
+		r := runWith(t.Context(), f, b, "group", "describe", "g", "--rocketmq", "namesrv:9876")
+		r.want(t, exitPartial, "190 messages behind", "the ends of 2 queues are not known: --rocketmq: ")
+		if len(b.asked) != asked {
+			t.Errorf("after %v there were asked %v", cause, b.asked)
+		}
+	}
+}
+
+// interrupting are brokers during whose first answer the program is stopped.
+type interrupting struct {
+	*fakeBrokers
+	stop func()
+}
+
+func (b *interrupting) MaxOffset(ctx context.Context, _ offset.MessageQueue) (int64, error) {
+	b.stop()
+	return 0, fmt.Errorf("%w: %w", offset.ErrUnreachable, ctx.Err())
+}
+
+// TestDescribeThatIsStopped ends as stopped, and not as if brokers were silent.
+func TestDescribeThatIsStopped(t *testing.T) {
+	f := newFake()
+	f.set(t, 5, key("g", "t", "b", 0), key("g", "t", "b", 1))
+	ctx, stop := context.WithCancel(t.Context())
+	r := runWith(ctx, f, &interrupting{&fakeBrokers{}, stop}, "group", "describe", "g", "--rocketmq", "namesrv:9876")
+	if r.want(t, exitFailed, "", "stopped by a signal"); r.out != "" {
+		t.Errorf("it printed %q", r.out)
+	}
+}
+
 // TestDiffOfMuch lists what it may and counts all.
 func TestDiffOfMuch(t *testing.T) {
 	var b strings.Builder
