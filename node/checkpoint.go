@@ -149,7 +149,7 @@ func (r *replica) judge(ctx context.Context, index uint64) {
 		pause(ctx, 100*time.Millisecond)
 		if ctx.Err() != nil {
 			if verdict == split && !r.alarm.Swap(true) {
-				r.config.Logger.Error("the members' states differ and no state has a majority: nobody stops, but the log is no longer cut; compare the members' backups", "checkpoint", index, "digest", own.String())
+				r.config.Logger.Error("the members' states differ and no state has a majority: nobody stops, but no snapshots are taken and the log is no longer cut; see \"Members disagree\" in docs/operations.md", "checkpoint", index, "digest", own.String())
 			}
 			return
 		}

@@ -53,7 +53,7 @@ func (r *healthResult) judgeState(i int) {
 	}
 	for j := range i {
 		if o := &r.Members[j]; o.Index == m.Index && o.Digest != m.Digest && o.Digest != "" && r.seen[j].err == nil {
-			r.add(m.ID, "keep the data folders of both, and see docs/operations.md: the members' own comparison takes the minority out", "and %s hold different states at index %d", shown(o.ID), m.Index)
+			r.add(m.ID, "keep the data folders of both; where a state has a majority of the voters, the members' own comparison takes the rest out, and where none has, see \"Members disagree\" in docs/operations.md", "and %s hold different states at index %d", shown(o.ID), m.Index)
 		}
 	}
 	limit := max(mostSkew, x.slack+mostSkew/2)
