@@ -72,7 +72,7 @@ func (d *daemon) keepState() error {
 		return wrong("--data", "is missing, and the folder of --dev cannot be made (%w): name another, such as --data /tmp/tidemark", err)
 	}
 	if _, err := os.Stat(d.set.Data); err == nil {
-		d.log.Info("going on with what this folder holds; delete it, or name another with --data, to begin anew", "data", d.set.Data)
+		d.log.Info("continuing with what this folder holds; delete it, or name another with --data, to start afresh", "data", d.set.Data)
 	} else {
 		d.log.Info("what is written is kept in this folder, also for the next --dev", "data", d.set.Data)
 	}
@@ -196,7 +196,7 @@ func (d *daemon) announce() {
 		args = append(args, "ops_listen", d.ops.Addr())
 	}
 	if d.set.Insecure {
-		d.log.Warn("--insecure: whoever reaches this member's ports may read along, or do everything")
+		d.log.Warn("--insecure: whoever reaches this member's ports can listen in, or do everything")
 	}
 	d.log.Info("starting", args...)
 }

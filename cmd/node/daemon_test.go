@@ -109,7 +109,7 @@ func TestDevKeepsItsState(t *testing.T) {
 	t.Setenv("TMPDIR", tmp)
 	args := []string{"--dev", "--listen", "127.0.0.1:0", "--peer-listen"}
 	var cluster any
-	for i, said := range []string{"is kept in this folder", "going on with what this folder holds"} {
+	for i, said := range []string{"is kept in this folder", "continuing with what this folder holds"} {
 		p := spawn(t, append(args, addrs[i])...)
 		p.ready(t)
 		if text := p.text(); !strings.Contains(text, said) || !strings.Contains(text, "data="+filepath.Join(home, "tidemark-dev")) {

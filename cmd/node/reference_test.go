@@ -36,7 +36,7 @@ Labels are bounded: ` + "`method`" + ` is the name of a call, ` + "`code`" + ` a
 		line(f.Name, k, nil, f.Help)
 	}
 	b.WriteString(`
-Beside these there are the library's own: ` + "`raft_…`" + ` (among them ` + "`raft_commitTime`, `raft_leader_lastContact`, `raft_fsm_applyBatch`, `raft_boltdb_storeLogs`, `raft_state_leader`" + `; times in milliseconds; none of the parts of a message or an append, ` + "`raft_net_…`, `raft_rpc_appendEntries_…`, `raft_boltdb_log…`" + `), and those of the Go runtime and the process (` + "`go_…`, `process_…`" + `).
+Besides these there are the library's own: ` + "`raft_…`" + ` (among them ` + "`raft_commitTime`, `raft_leader_lastContact`, `raft_fsm_applyBatch`, `raft_boltdb_storeLogs`, `raft_state_leader`" + `; times in milliseconds; none of the parts of a message or an append, ` + "`raft_net_…`, `raft_rpc_appendEntries_…`, `raft_boltdb_log…`" + `), and those of the Go runtime and the process (` + "`go_…`, `process_…`" + `).
 `)
 	return b.String()
 }
@@ -45,13 +45,13 @@ Beside these there are the library's own: ` + "`raft_…`" + ` (among them ` + "
 const logStorePage = `
 ## Brokers of a group
 
-A group may have offsets on 4,096 brokers; no option changes that. Who adds one more is told ` + "`limit`" + `; who has removed what is on brokers that are gone (` + "`tidemark group remove GROUP --broker NAME`" + `) has room again. Offsets that are there already go on, also where there are more.
+A group may have offsets on 4,096 brokers; no option changes that. A commit that would add one more is refused with ` + "`limit`" + `; removing what is on brokers that are gone (` + "`tidemark group remove GROUP --broker NAME`" + `) makes room again. Existing offsets keep working, also where there are more.
 
 ## Which log store
 
 ` + "`--log-store`" + ` says how raft's log is kept: ` + "`boltdb`" + ` (raft-boltdb, one file) or ` + "`wal`" + ` (raft-wal, segments of 64 MiB). Term and vote are kept by boltdb with both, behind the same guard. Members of one cluster may differ. A data folder keeps the one that it was made with, and a start with the other ends with code 3: to change it, remove the member, empty its folder, start it with the other and add it, one member at a time.
 
-**Take boltdb**, the default, unless the disk limits what the cluster takes. For ` + "`wal`" + `: an append is one write and one sync where boltdb has two and copies pages of its tree, which is more commits a second and lower latency on the same disk; every start compares the sum of each batch, where boltdb compares those of the entries beyond the snapshot (both compare an entry's sum whenever it is read from the disk); room comes back when the log is cut. Against it: its authors call it experimental; it is younger, and faults that we found in it (node/store/DESIGN.md) are closed around it, not in it; a segment needs 64 MiB of room from its beginning, so that the disk counts as full that much earlier; a start reads the whole log.
+**Take boltdb**, the default, unless the disk limits what the cluster takes. For ` + "`wal`" + `: an append is one write and one sync where boltdb has two and copies pages of its tree, which is more commits a second and lower latency on the same disk; every start compares the sum of each batch, where boltdb compares those of the entries beyond the snapshot (both compare an entry's sum whenever it is read from the disk); room comes back when the log is cut. Against it: its authors call it experimental; it is younger, and faults that we found in it (node/store/DESIGN.md) are worked around, not fixed in it; a segment needs 64 MiB of room from its beginning, so that the disk counts as full that much earlier; a start reads the whole log.
 `
 
 // configurationPage is docs/configuration.md, from the options.

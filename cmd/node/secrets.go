@@ -92,7 +92,7 @@ func (x *secrets) openMembers(s *settings, log hclog.Logger) error {
 	}
 	x.follow(cas)
 	if s.PeerTLSRole == certs.AnyRole {
-		log.Warn("--peer-tls-role none: whoever has a certificate of the CA, clients too, passes for a member", "ca", s.PeerTLSCA)
+		log.Warn("--peer-tls-role none: anyone with a certificate of the CA, clients too, passes for a member", "ca", s.PeerTLSCA)
 	}
 	x.members = &certs.Members{Pair: *pair, CAs: cas, Role: s.PeerTLSRole}
 	return nil

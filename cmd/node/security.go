@@ -46,7 +46,7 @@ func (s *settings) checkExposure() error {
 	case exposed(s.OpsListen) && s.TLSCert == "":
 		return wrong("--ops-listen", "is %q, which other machines reach, and there is no TLS (--tls-cert, --tls-key)%s", s.OpsListen, ways)
 	case exposed(s.OpsListen) && s.Pprof:
-		return wrong("--pprof", "lets whoever reaches --ops-listen %q keep this member busy, and asks nobody who they are; have --ops-listen on 127.0.0.1, or, on a network whose every machine you trust, add --insecure", s.OpsListen)
+		return wrong("--pprof", "lets anyone who reaches --ops-listen %q keep this member busy, and asks for no credentials; have --ops-listen on 127.0.0.1, or, on a network whose every machine you trust, add --insecure", s.OpsListen)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 // acting are the flags of a command that moves offsets by an act.
 type acting struct {
 	execute
-	ExpectIndex *uint64 `help:"Refuse (exit code 4) if anything of this has moved since that index, such as the one that a run without --execute has named." placeholder:"INDEX"`
+	ExpectIndex *uint64 `help:"Refuse (exit code 4) if anything of this has moved since that index, such as the one that a run without --execute named." placeholder:"INDEX"`
 }
 
 // act sends an act with an id of its own.

@@ -18,7 +18,7 @@ import (
 // app is the command line. The flags of every command come last in each help
 // text, behind the command's own.
 type app struct {
-	Endpoints []string      `help:"API addresses (host:port) of members; any one will do. Without, those of the context in use, or 127.0.0.1:7411." env:"TIDEMARK_ENDPOINTS" sep:"," placeholder:"HOST:PORT" group:"every"`
+	Endpoints []string      `help:"API addresses (host:port) of members; any one will do. By default those of the context in use, or 127.0.0.1:7411." env:"TIDEMARK_ENDPOINTS" sep:"," placeholder:"HOST:PORT" group:"every"`
 	Context   string        `help:"Saved context whose endpoints are asked (see \"tidemark contexts\")." env:"TIDEMARK_CONTEXT" placeholder:"NAME" group:"every"`
 	Timeout   time.Duration `help:"How long one call may take, retries included." env:"TIDEMARK_TIMEOUT" default:"10s" group:"every"`
 	Output    string        `help:"Form of the results: ${enum}. 64-bit numbers are strings in json and yaml." short:"o" enum:"table,json,yaml" default:"table" group:"every"`
@@ -32,10 +32,10 @@ type app struct {
 	Export   exportCmd   `cmd:"" help:"Write offsets to a file that brokers, consumers or Kafka read, or to CSV."`
 	RocketMQ rocketmqCmd `cmd:"" name:"rocketmq" help:"Look at RocketMQ's own brokers."`
 	Cluster  clusterCmd  `cmd:"" help:"Look at the cluster, and change its members."`
-	Check    checkCmd    `cmd:"" help:"Look for trouble: in the members, in latencies, in a disk."`
+	Check    checkCmd    `cmd:"" help:"Look for trouble in the members, in latencies, in a disk."`
 	Top      topCmd      `cmd:"" help:"Show what moves: rates and ages of groups, and each member."`
 	Contexts contextsCmd `cmd:"" help:"Save the endpoints of clusters under names."`
-	Cert     certCmd     `cmd:"" help:"Make certificates: of a CA, of members and of callers."`
+	Cert     certCmd     `cmd:"" help:"Make certificates for a CA, for members and for callers."`
 	Token    tokenCmd    `cmd:"" help:"Make a token for a caller, and the line by which nodes know it."`
 	Dump     dumpCmd     `cmd:"" help:"Show what the files of a stopped node hold."`
 	Version  versionCmd  `cmd:"" help:"Show the version of this program."`

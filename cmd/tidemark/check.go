@@ -7,9 +7,9 @@ import (
 
 // checkCmd holds what looks for trouble.
 type checkCmd struct {
-	Health      healthCmd      `cmd:"" help:"Look at all members, and say what is wrong and what to do."`
+	Health      healthCmd      `cmd:"" help:"Look at all members, and report what is wrong and what to do."`
 	Performance performanceCmd `cmd:"" help:"Measure reads and commits on the live cluster from here, on keys of its own."`
-	Backup      checkBackupCmd `cmd:"" help:"Read a backup whole, say whether it is as it was written, and what it holds."`
+	Backup      checkBackupCmd `cmd:"" help:"Read a whole backup, and report whether it is as it was written, and what it holds."`
 	Disk        diskCmd        `cmd:"" help:"Measure the disk under a folder."`
 }
 

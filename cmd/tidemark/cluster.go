@@ -18,10 +18,10 @@ type clusterCmd struct {
 	Remove   removeCmd   `cmd:"" help:"Take a member out."`
 	Transfer transferCmd `cmd:"" help:"Hand leadership to another voter."`
 	Snapshot snapshotCmd `cmd:"" help:"Take a snapshot on a node now."`
-	Backup   backupCmd   `cmd:"" help:"Write all that the cluster keeps to a file, while it goes on."`
-	Restore  restoreCmd  `cmd:"" help:"Put the offsets of a backup in the place of all that the cluster has."`
-	Rescue   rescueCmd   `cmd:"" help:"Found a new cluster from what is left of one that lost its majority for good."`
-	Claims   claimsCmd   `cmd:"" help:"List who holds which group or broker, as a RocketMQ broker does its own name."`
+	Backup   backupCmd   `cmd:"" help:"Write all that the cluster keeps to a file, while it keeps running."`
+	Restore  restoreCmd  `cmd:"" help:"Replace all offsets of the cluster with those of a backup."`
+	Rescue   rescueCmd   `cmd:"" help:"Found a new cluster from what is left of one that has lost its majority for good."`
+	Claims   claimsCmd   `cmd:"" help:"List who holds which group or broker, as a RocketMQ broker holds its own name."`
 	Raise    raiseCmd    `cmd:"" name:"raise-level" help:"Raise the format level, once all members can read it. It is never lowered."`
 }
 

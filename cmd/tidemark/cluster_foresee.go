@@ -126,7 +126,7 @@ func (r *statusResult) mayTransfer(to string) error {
 	}
 	switch {
 	case voters == 0 && to == "":
-		return offset.Errorf(offset.ErrNotFound, "there is no voter beside the leader; `tidemark cluster status` lists the members")
+		return offset.Errorf(offset.ErrNotFound, "there is no voter other than the leader; `tidemark cluster status` lists the members")
 	case voters == 0:
 		return offset.Errorf(offset.ErrNotFound, "no voter other than the leader is %q; `tidemark cluster status` lists the members", to)
 	case len(silent) == voters:

@@ -26,7 +26,7 @@ func (r *changeResult) table(t *table) {
 
 // execute is the flag that lets a command change something.
 type execute struct {
-	Execute bool `help:"Do it; without, only show what would be done."`
+	Execute bool `help:"Do it; without this, only show what would be done."`
 }
 
 // change shows what it would do, if may finds no reason why the cluster would
@@ -48,7 +48,7 @@ func (s *session) change(e execute, what string, may func(*statusResult) error, 
 
 // memberArg names a member.
 type memberArg struct {
-	ID string `arg:"" help:"The member, \"name/member-id\", as \"cluster status\" and the member's own log give it." placeholder:"NAME/ID"`
+	ID string `arg:"" help:"The member, \"name/member-id\", as \"cluster status\" and the member's own log show it." placeholder:"NAME/ID"`
 }
 
 func (m memberArg) check() error { return offset.ValidateName("member", m.ID, false) }
@@ -114,7 +114,7 @@ func (c *removeCmd) Run(s *session) error {
 
 // transferCmd hands leadership over.
 type transferCmd struct {
-	To string `arg:"" optional:"" help:"The voter that shall lead; any that has caught up if not given." placeholder:"NAME/ID"`
+	To string `arg:"" optional:"" help:"The voter that is to lead; if not given, any that has caught up." placeholder:"NAME/ID"`
 	execute
 }
 

@@ -15,7 +15,7 @@ type restoreCmd struct {
 	File         string `arg:"" help:"What \"cluster backup\" has written, of this cluster or of another." placeholder:"FILE"`
 	AllowRemoval bool   `help:"Let it remove offsets that the backup does not have."`
 	execute
-	ExpectIndex *uint64 `help:"Refuse (exit code 4) if any act has moved offsets since that index, such as the one that a run without --execute has named. Commits are no acts: what consumers commit meanwhile is replaced." placeholder:"INDEX"`
+	ExpectIndex *uint64 `help:"Refuse (exit code 4) if any act has moved offsets since that index, such as the one that a run without --execute named. Commits are not acts: what consumers commit meanwhile is replaced." placeholder:"INDEX"`
 }
 
 // restoreResult is what a restore did or would do.
@@ -51,7 +51,7 @@ func (r *restoreResult) table(t *table) {
 		r.First[i].row(t)
 	}
 	if r.Executed {
-		t.line("restored at index %d by act %s; running consumers are fenced, and begin anew at what the backup has", r.ActIndex, r.ActID)
+		t.line("restored at index %d by act %s; running consumers are fenced, and restart at what the backup has", r.ActIndex, r.ActID)
 		return
 	}
 	t.line("all that the cluster has would be replaced, and running consumers fenced; nothing was done yet, add --execute%s, and --expect-index %d to do it only if no act comes before",

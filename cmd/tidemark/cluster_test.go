@@ -129,7 +129,7 @@ func TestRefusalsOfMembersAreForeseen(t *testing.T) {
 	}
 	f := newFake()
 	f.tidemark(t, "cluster", "remove", "n1").want(t, exitBadInput, "", "the only voter")
-	f.tidemark(t, "cluster", "transfer").want(t, exitNotFound, "", "no voter beside the leader")
+	f.tidemark(t, "cluster", "transfer").want(t, exitNotFound, "", "no voter other than the leader")
 	f.status.State, f.status.Members[0].Leader = "candidate", false
 	f.tidemark(t, "cluster", "transfer").want(t, exitNoLeader, "", "no leader is known")
 }

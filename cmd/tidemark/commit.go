@@ -8,7 +8,7 @@ import (
 type commitCmd struct {
 	keyArgs
 	Offset  string `arg:"" help:"The next message to consume, 0 or more."`
-	Execute bool   `help:"Do it; without, only show what would be done."`
+	Execute bool   `help:"Do it; without this, only show what would be done."`
 }
 
 // commitResult is what a commit did or would do.

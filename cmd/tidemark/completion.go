@@ -18,7 +18,7 @@ type completionCmd struct {
 	Bash  shellCmd `cmd:"" help:"Print what bash reads: source <(tidemark completion bash)."`
 	Zsh   shellCmd `cmd:"" help:"Print what zsh reads: source <(tidemark completion zsh), or a file _tidemark in its fpath."`
 	Fish  shellCmd `cmd:"" help:"Print what fish reads: tidemark completion fish | source."`
-	Words wordsCmd `cmd:"" hidden:"" help:"Print what may stand in the place of the last word."`
+	Words wordsCmd `cmd:"" hidden:"" help:"Print what may replace the last word."`
 }
 
 // shellCmd prints the script of the shell that it is named for.
@@ -40,7 +40,7 @@ func (s *session) text(text string) error {
 // wordsCmd is what the scripts run.
 type wordsCmd struct {
 	Shell string   `help:"Shell that asks: ${enum}." enum:"bash,zsh,fish" default:"fish"`
-	Words []string `arg:"" optional:"" help:"The words behind the program's name, up to the one to complete."`
+	Words []string `arg:"" optional:"" help:"The words after the program's name, up to the one to complete."`
 }
 
 // lookup bounds what asking the cluster for names may take, at each completion.

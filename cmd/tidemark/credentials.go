@@ -16,12 +16,12 @@ const tokenVariable = "TIDEMARK_TOKEN"
 
 // credentials are the flags for TLS and who one is.
 type credentials struct {
-	TLS           bool   `name:"tls" help:"Speak TLS, with nodes that have certificates of the system's CAs." env:"TIDEMARK_TLS" group:"every"`
-	CA            string `name:"ca" help:"Speak TLS, with nodes that have certificates of these CAs (PEM)." env:"TIDEMARK_CA" type:"path" placeholder:"FILE" group:"every"`
+	TLS           bool   `name:"tls" help:"Use TLS, with nodes whose certificates are of the system's CAs." env:"TIDEMARK_TLS" group:"every"`
+	CA            string `name:"ca" help:"Use TLS, with nodes whose certificates are of these CAs (PEM)." env:"TIDEMARK_CA" type:"path" placeholder:"FILE" group:"every"`
 	Cert          string `help:"Certificate that says who you are (PEM)." env:"TIDEMARK_CERT" type:"path" placeholder:"FILE" group:"every"`
 	Key           string `help:"Its key." env:"TIDEMARK_KEY" type:"path" placeholder:"FILE" group:"every"`
 	TokenFile     string `help:"File of the token that says who you are; or the variable TIDEMARK_TOKEN holds one." env:"TIDEMARK_TOKEN_FILE" type:"path" placeholder:"FILE" group:"every"`
-	InsecureToken bool   `help:"Send the token without TLS, too; whoever is on the way can read it." env:"TIDEMARK_INSECURE_TOKEN" group:"every"`
+	InsecureToken bool   `help:"Send the token without TLS, too; anyone on the path can read it." env:"TIDEMARK_INSECURE_TOKEN" group:"every"`
 }
 
 // over gives them as a context keeps them, with what is saved where c says nothing.

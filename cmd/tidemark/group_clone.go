@@ -10,10 +10,10 @@ import (
 // groupCloneCmd copies what one group has over another.
 type groupCloneCmd struct {
 	From      string  `arg:"" help:"Group to copy from, byte for byte."`
-	To        string  `arg:"" help:"Group to copy to; what else it has stays."`
+	To        string  `arg:"" help:"Group to copy to; anything else that it has stays."`
 	Topic     string  `help:"Only this topic's." placeholder:"TOPIC"`
 	Broker    *string `help:"Only this broker's; empty for keys without a broker." placeholder:"NAME"`
-	Overwrite bool    `help:"Also where the other group has an offset already; without, that is refused."`
+	Overwrite bool    `help:"Also where the other group has an offset already; without this, that is refused."`
 	acting
 }
 

@@ -7,7 +7,7 @@ type groupListCmd struct {
 	Prefix    string `help:"Only groups whose names begin with this." placeholder:"TEXT" xor:"prefix"`
 	Namespace string `help:"Only groups of this namespace, \"NAME%\" before the group." placeholder:"NAME" xor:"prefix"`
 	Topic     string `help:"Only groups that have offsets of this topic." placeholder:"TOPIC"`
-	Limit     int    `help:"At most so many; 0 for all." default:"0"`
+	Limit     int    `help:"At most this many; 0 for all." default:"0"`
 	readLevel
 }
 

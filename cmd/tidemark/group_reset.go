@@ -14,10 +14,10 @@ type groupResetCmd struct {
 	Group      string `arg:"" help:"Consumer group, byte for byte."`
 	ToOffset   *int64 `help:"Each queue to this offset." placeholder:"OFFSET" xor:"form"`
 	ToEarliest bool   `help:"Each queue to the oldest message that its broker has; needs --rocketmq." xor:"form"`
-	ToLatest   bool   `help:"Each queue behind the newest message that its broker has; needs --rocketmq." xor:"form"`
+	ToLatest   bool   `help:"Each queue to the position after the newest message that its broker has; needs --rocketmq." xor:"form"`
 	ToTime     string `help:"Each queue to its first message stored at this time or later: a date such as 2026-11-29T20:00:00Z, Unix milliseconds, now, or how long ago (90m, 30d); needs --rocketmq." placeholder:"TIME" xor:"form"`
-	ShiftBy    *int64 `help:"Each queue by so many messages, back if negative; not below 0." placeholder:"N" xor:"form"`
-	FromFile   string `help:"The queues of this group that a file has, to what it says: a consumerOffset.json or CSV file." type:"path" placeholder:"FILE" xor:"form"`
+	ShiftBy    *int64 `help:"Each queue by this many messages, back if negative; not below 0." placeholder:"N" xor:"form"`
+	FromFile   string `help:"The queues that a file (consumerOffset.json or CSV) has of this group, to what it says." type:"path" placeholder:"FILE" xor:"form"`
 	FromGroup  string `help:"The queues that another group has, to what it has." placeholder:"GROUP" xor:"form"`
 	selection
 	askRocketMQ

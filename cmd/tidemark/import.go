@@ -10,11 +10,11 @@ import (
 // importCmd brings in files.
 type importCmd struct {
 	Files        []string `arg:"" optional:"" name:"file" help:"Files of offsets, each a consumerOffset.json (or lmqConsumerOffset.json) of a broker, a broadcasting consumer's offsets.json (offset.json), CSV of ours or of kafka-consumer-groups.sh, or what export --format native wrote; or folders that hold such files: a broker's store, a folder for each broker, ~/.rocketmq_offsets; or rocketmq://HOST:PORT, a running broker, or a name server for all of its brokers. BROKER=FILE names the broker that a file comes from." placeholder:"[BROKER=]FILE"`
-	Format       string   `help:"What the files are: ${enum}. By default their first bytes tell." enum:"auto,json,local,csv,kafka,kafka-group,native" default:"auto"`
+	Format       string   `help:"What the files are: ${enum}. By default detected from their first bytes." enum:"auto,json,local,csv,kafka,kafka-group,native" default:"auto"`
 	Merge        bool     `help:"Keep the larger offset of each key (the default)." xor:"mode"`
-	Replace      bool     `help:"Put the files' content in the place of all that is there, or of --group." xor:"mode"`
-	Group        string   `help:"Only this group of the files, or the group that a file is of that names none; with --replace, only this group is replaced." placeholder:"GROUP"`
-	Broker       string   `help:"Name of the broker that the one file comes from, where files of its kind do not say it; without, its keys get the empty broker name." placeholder:"NAME"`
+	Replace      bool     `help:"Replace all that is there, or all of --group, with the files' content." xor:"mode"`
+	Group        string   `help:"Only this group of the files, or the group of a file that names none; with --replace, only this group is replaced." placeholder:"GROUP"`
+	Broker       string   `help:"Name of the broker that the one file comes from, where files of its kind do not say it; without this, its keys get the empty broker name." placeholder:"NAME"`
 	StrictNames  bool     `help:"Skip names that RocketMQ's own validators refuse."`
 	AllowRemoval bool     `help:"Let a replace remove offsets that the files do not have."`
 	Abort        bool     `help:"Drop the import that is under way."`

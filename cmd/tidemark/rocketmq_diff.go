@@ -13,12 +13,12 @@ import (
 
 // rocketmqDiffCmd compares brokers with the cluster.
 type rocketmqDiffCmd struct {
-	Address string        `arg:"" help:"A broker, or a name server, of which all brokers' masters are compared." placeholder:"HOST:PORT"`
-	Broker  *string       `help:"Of a name server's, only this broker; or what the broker at the address is called in the cluster, if not as it calls itself; empty for keys without a broker." placeholder:"NAME"`
+	Address string        `arg:"" help:"A broker, or a name server, whose brokers' masters are all compared." placeholder:"HOST:PORT"`
+	Broker  *string       `help:"Only this broker of a name server's; or the name that the broker at the address has in the cluster, if it differs from its own; empty for keys without a broker." placeholder:"NAME"`
 	Group   []string      `help:"Only this group; may be given more than once." placeholder:"GROUP" sep:"none"`
-	System  bool          `help:"Compare the groups too that a broker makes for its own work (CID_RMQ_SYS_...)."`
-	Wait    time.Duration `help:"Compare again, each second, until all is equal or this time is over." placeholder:"DURATION"`
-	Limit   int           `help:"List at most so many offsets that are not equal, up to 10000; all are counted." default:"100"`
+	System  bool          `help:"Also compare the groups that a broker makes for its own work (CID_RMQ_SYS_...)."`
+	Wait    time.Duration `help:"Compare again, every second, until all is equal or this time is over." placeholder:"DURATION"`
+	Limit   int           `help:"List at most this many offsets that are not equal, up to 10000; all are counted." default:"100"`
 }
 
 // mostRows is how many unequal offsets one comparison lists.

@@ -8,7 +8,7 @@ import (
 // into their files.
 type tokenCmd struct {
 	Name string `arg:"" help:"Name of the caller, as the policy has it."`
-	Out  string `help:"File that the token is written to, and not shown; there must be none of that name." type:"path" placeholder:"FILE"`
+	Out  string `help:"File to write the token to instead of showing it; there must be none of that name." type:"path" placeholder:"FILE"`
 }
 
 // tokenResult is a new token.

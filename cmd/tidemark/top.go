@@ -12,10 +12,10 @@ import (
 // topCmd shows what moves.
 type topCmd struct {
 	Interval time.Duration `help:"Time between two looks, 200ms or more." default:"2s"`
-	Once     bool          `help:"Print one look and end; the default where the output is no terminal." xor:"looks"`
-	Count    int           `help:"Print so many looks and end." xor:"looks" placeholder:"N"`
+	Once     bool          `help:"Print one look and end; the default where the output is not a terminal." xor:"looks"`
+	Count    int           `help:"Print this many looks and end." xor:"looks" placeholder:"N"`
 	Group    string        `help:"Only this group, and each of its queues." placeholder:"GROUP"`
-	Limit    int           `help:"At most so many rows, those that move most." default:"20"`
+	Limit    int           `help:"At most this many rows, those that move most." default:"20"`
 }
 
 // leastInterval bounds what a look may cost the cluster.

@@ -8,7 +8,7 @@ import (
 
 // topicCmd holds what concerns topics.
 type topicCmd struct {
-	List     topicListCmd     `cmd:"" help:"List the names of topics that offsets are kept of."`
+	List     topicListCmd     `cmd:"" help:"List the names of topics that have offsets."`
 	Describe topicDescribeCmd `cmd:"" help:"Show the groups that have offsets of a topic."`
 }
 
@@ -16,7 +16,7 @@ type topicCmd struct {
 type topicListCmd struct {
 	Prefix string `help:"Only topics whose names begin with this." placeholder:"TEXT"`
 	Group  string `help:"Only topics of which this group has offsets." placeholder:"GROUP"`
-	Limit  int    `help:"At most so many; 0 for all." default:"0"`
+	Limit  int    `help:"At most this many; 0 for all." default:"0"`
 	readLevel
 }
 
