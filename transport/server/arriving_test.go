@@ -139,11 +139,11 @@ func TestStreamsOverHTTP2AreBounded(t *testing.T) {
 	} {
 		w := start(t, Config{Limits: limits})
 		var bodies []*io.PipeWriter
-		for range 2 {
+		for n := range int64(2) { // one after the other, so that they share a connection
 			body, _ := postStream(t, w.h2, w.url)
 			bodies = append(bodies, body)
+			await(t, "a stream", func() bool { return w.Stats().Streams == n+1 })
 		}
-		await(t, "two streams", func() bool { return w.Stats().Streams == 2 })
 		bidi := w.offsets().Stream(t.Context())
 		_ = bidi.Send(calls(fetchCall(1))) // the answer tells
 		_, err := bidi.Receive()
@@ -232,6 +232,7 @@ func TestUnaryRequestsOverHTTP2AreBounded(t *testing.T) {
 	if got := answered1(t, w); got == nil {
 		t.Error("a call on a stream of frames was refused")
 	}
+	await(t, "its place", func() bool { return w.Stats().Calls == 0 }) // given back after the answer was sent
 	if _, err := io.WriteString(body, "}"); err != nil {
 		t.Fatal(err)
 	}
@@ -291,6 +292,7 @@ func TestSignsOfLifeWhileAMessageArrives(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait() // until the stream has begun
 		whole, began := frame(message), time.Now()
 		go nc.Write(whole[:len(whole)-1])
 		var head [5]byte
