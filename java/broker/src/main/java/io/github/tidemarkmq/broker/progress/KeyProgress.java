@@ -199,11 +199,17 @@ final class KeyProgress {
 
     /** Puts the key among those to send, if it has anything to send, and has the log flushed if somebody waits. */
     void schedule(Board b) {
+    /** It was taken to be sent, and whoever took it failed, perhaps before it was planned. */
+    synchronized void giveBack(Board b) {
+        queued = false;
+        schedule(b);
+    }
+
         if (traffic == null) {
             return;
         }
         boolean soon = traffic.isAwaited();
-        if (!queued && phase == Phase.OPEN && !traffic.inFlight && traffic.pending()) {
+        if (!queued && phase == Phase.OPEN && traffic.inFlight == null && traffic.pending()) {
             queued = true;
             b.marked.put(this, traffic.sendableAt(), soon);
         }
@@ -212,10 +218,10 @@ final class KeyProgress {
         }
     }
 
-    /** What to send now; null for nothing. The key is in flight then, until one of the four below is told. */
+    /** What to send now; null for nothing. The key is in flight then, until one of the five below is told. */
     synchronized Send plan(Board b) {
         queued = false;
-        if (phase != Phase.OPEN || traffic == null || traffic.inFlight) {
+        if (phase != Phase.OPEN || traffic == null || traffic.inFlight != null) {
             return null;
         }
         Traffic t = traffic;
@@ -245,9 +251,15 @@ final class KeyProgress {
     private Send send(long offset, int seq, boolean set) {
         traffic.sent = offset;
         traffic.sentSeq = seq;
+        Send s = new Send(this, traffic, offset, epoch, set, acked);
         traffic.set = set;
-        traffic.inFlight = true;
-        return new Send(this, traffic, offset, epoch, set, acked);
+        traffic.inFlight = s;
+        return s;
+    }
+
+    /** Whether what becomes of a send is still of interest: it was not decided, nor what it is part of given up. */
+    private boolean awaits(Send s) {
+        return traffic == s.traffic && traffic.inFlight == s;
     }
 
     /** Nothing more to do now: the rest waits for the log, or there is none. */
@@ -268,11 +280,11 @@ final class KeyProgress {
 
     /** The cluster has it: the position's offset is now this one. */
     synchronized void accepted(Send s, long offset, long epochAfter, Board b) {
-        if (traffic != s.traffic) {
+        if (!awaits(s)) {
             return;
         }
         Traffic t = traffic;
-        t.inFlight = false;
+        t.inFlight = null;
         acked = s.set ? offset : Math.max(acked, offset);
         epoch = s.set ? epochAfter : epoch;
         t.settleSent(b.outbox);
@@ -288,14 +300,14 @@ final class KeyProgress {
         if (traffic == null || traffic.newest == NONE) {
             value = Math.max(value, acked);
         }
-        if (traffic != null && !traffic.inFlight) {
+        if (traffic != null && traffic.inFlight == null) {
             rest(b);
         }
     }
 
     /** An act was missed: it is read again, and what is marked is given up with it. */
     synchronized void fenced(Send s, Board b) {
-        if (traffic != s.traffic) {
+        if (!awaits(s)) {
             return;
         }
         drop(b, Decision.CLOSED);
@@ -305,8 +317,8 @@ final class KeyProgress {
 
     /** Nobody knows whether the cluster has it. */
     synchronized void unknown(Send s, Board b) {
-        if (traffic == s.traffic) {
-            traffic.inFlight = false;
+        if (awaits(s)) {
+            traffic.inFlight = null;
             traffic.unknown = true;
             schedule(b);
         }
@@ -314,8 +326,8 @@ final class KeyProgress {
 
     /** The cluster does not have it, and never will by this send. */
     synchronized void refused(Send s, Board b) {
-        if (traffic == s.traffic) {
-            traffic.inFlight = false;
+        if (awaits(s)) {
+            traffic.inFlight = null;
             if (!traffic.unknown) {
                 traffic.sent = NONE;
                 traffic.set = false;
@@ -326,7 +338,7 @@ final class KeyProgress {
 
     /** The cluster will never take it: it is given up. */
     synchronized void impossible(Send s, Board b) {
-        if (traffic == s.traffic) {
+        if (awaits(s)) {
             b.tally.dropped.increment();
             drop(b, Decision.INVALID);
         }
@@ -405,7 +417,7 @@ final class KeyProgress {
 
     /** Whether a Set of our own may be under way: nothing is taken over meanwhile, its answer will tell. */
     boolean setUnderWay() {
-        return traffic != null && traffic.set && (traffic.inFlight || traffic.unknown);
+        return traffic != null && traffic.set && (traffic.inFlight != null || traffic.unknown);
     }
 
     /**

@@ -48,7 +48,7 @@ final class Life {
         this.contact = new Contact(board.tally, board.lines);
         Walk walk = new Walk(cluster, options, board, table, contact);
         Runnable other = this::otherCluster;
-        Reader reader = new Reader(cluster, options.broker, board, contact, other);
+        Reader reader = new Reader(cluster, options.broker, board, table, contact, other);
         Lowering lowering = new Lowering(cluster, options.broker, board, contact, other);
         this.claims = new Claims(cluster, options, board.lines);
         this.arrival = new Arrival(cluster, options, board, table, claims, walk, contact);

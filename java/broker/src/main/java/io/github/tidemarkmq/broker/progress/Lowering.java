@@ -63,6 +63,7 @@ final class Lowering implements Runnable {
             set(s);
         } catch (RuntimeException | Error e) {
             contact.stumbled("lowering an offset", e);
+            s.key.unknown(s, board); // unless it was decided
         } finally {
             board.tally.inFlight.decrement();
             board.marked.sent();

@@ -19,14 +19,18 @@ final class Reader implements Runnable {
     private final Cluster cluster;
     private final String broker;
     private final Board board;
+    private final Table table;
     private final Contact contact;
     private final Runnable foreign;
     private int failures;
+    /** How many wishes of this turn have been taken over. */
+    private int done;
 
-    Reader(Cluster cluster, String broker, Board board, Contact contact, Runnable foreign) {
+    Reader(Cluster cluster, String broker, Board board, Table table, Contact contact, Runnable foreign) {
         this.cluster = cluster;
         this.broker = broker;
         this.board = board;
+        this.table = table;
         this.contact = contact;
         this.foreign = foreign;
     }
@@ -48,10 +52,15 @@ final class Reader implements Runnable {
     }
 
     private void turn(List<Reads.Wish> wishes) throws InterruptedException {
+        done = 0;
         try {
             read(wishes);
         } catch (RuntimeException | Error e) {
             contact.stumbled("reading keys", e);
+            for (int i = done + 1; i < wishes.size(); i++) {
+                again(wishes.get(i));
+            }
+            again(wishes.get(done)); // last: it may be the one that failed, and must not keep the others waiting
         }
     }
 
@@ -63,8 +72,8 @@ final class Reader implements Runnable {
         try {
             FetchAnswer a = fetch(keys);
             failures = 0;
-            for (int i = 0; i < wishes.size(); i++) {
-                take(wishes.get(i), a.states().get(i));
+            for (; done < wishes.size(); done++) {
+                take(wishes.get(done), a.states().get(done));
             }
         } catch (TidemarkException e) {
             failed(wishes, e);
@@ -94,7 +103,12 @@ final class Reader implements Runnable {
     }
 
     private void take(Reads.Wish w, KeyState s) {
-        Takeover.read(w.key, s, board);
+        if (!Takeover.read(w.key, s, board)) {
+            table.with(w.key.key(), k -> {
+                Takeover.follow(k, s, board);
+                return null;
+            });
+        }
         if (w.waiter != null) {
             board.outbox.decide(w.waiter, Decided.Decision.DURABLE);
         }
@@ -106,10 +120,12 @@ final class Reader implements Runnable {
         if (e.code() == Code.FOREIGN_CLUSTER) {
             foreign.run();
         }
-        for (Reads.Wish w : wishes) {
-            if (w.waiter == null || !w.waiter.isDone()) {
-                board.reads.put(w.key, w.waiter);
-            }
+        wishes.forEach(this::again);
+    }
+
+    private void again(Reads.Wish w) {
+        if (w.waiter == null || !w.waiter.isDone()) {
+            board.reads.put(w.key, w.waiter);
         }
     }
 }

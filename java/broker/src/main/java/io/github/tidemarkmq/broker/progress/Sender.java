@@ -62,17 +62,19 @@ final class Sender implements Runnable {
     }
 
     private void turn(List<KeyProgress> keys) throws InterruptedException {
+        List<Send> planned = new ArrayList<>(keys.size());
         try {
-            send(keys);
+            send(keys, planned);
         } catch (RuntimeException | Error e) {
             contact.stumbled("sending offsets", e);
+            planned.forEach(s -> s.key.unknown(s, board)); // what was decided stays so
+            keys.forEach(k -> k.giveBack(board));
         } finally {
             board.marked.sent();
         }
     }
 
-    private void send(List<KeyProgress> keys) {
-        List<Send> sends = new ArrayList<>(keys.size());
+    private void send(List<KeyProgress> keys, List<Send> sends) {
         for (KeyProgress k : keys) {
             Send s = k.plan(board);
             if (s != null && s.set) {

@@ -8,7 +8,10 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
-/** The keys of one broker, by topic and group, then by queue. No lock spans more than one key. */
+/**
+ * The keys of one broker, by topic and group, then by queue. Keys come and go under the lock of their names, which
+ * leave with the last one; no other lock spans more than one key.
+ */
 final class Table {
     private final Map<Key, Queues> byNames = new ConcurrentHashMap<>();
     private final Tally tally;
@@ -32,21 +35,23 @@ final class Table {
         return q == null ? null : q.byId.get(key.queue());
     }
 
-    /** A key, made if need be. The first one of a topic and group can't get lost: it is made under the map's lock. */
-    KeyProgress at(Key key) {
-        Queues q = queues(key.topic(), key.group());
-        if (q == null) {
-            q = byNames.computeIfAbsent(names(key), k -> new Queues(k.topic(), k.group()));
-        }
-        KeyProgress p = q.byId.get(key.queue());
-        return p != null ? p : make(q, key.queue());
+    /** A key, made if need be. */
+    private KeyProgress at(Key key) {
+        KeyProgress p = get(key);
+        return p != null ? p : make(key);
     }
 
-    private KeyProgress make(Queues q, int id) {
-        return q.byId.computeIfAbsent(id, i -> {
-            tally.keys.increment();
-            return new KeyProgress(q, i);
+    private KeyProgress make(Key key) {
+        KeyProgress[] made = new KeyProgress[1];
+        byNames.compute(names(key), (names, there) -> {
+            Queues q = there == null ? new Queues(names.topic(), names.group()) : there;
+            made[0] = q.byId.computeIfAbsent(key.queue(), id -> {
+                tally.keys.increment();
+                return new KeyProgress(q, id);
+            });
+            return q;
         });
+        return made[0];
     }
 
     /** Does something with a key, made if need be, under its monitor; never with one that has left the table. */
@@ -64,9 +69,12 @@ final class Table {
 
     /** Takes a key out that nobody may use any more: see {@link KeyProgress#bury}. */
     void remove(KeyProgress p) {
-        if (p.of.byId.remove(p.queue, p)) {
-            tally.keys.decrement();
-        }
+        byNames.computeIfPresent(names(p.key()), (names, q) -> {
+            if (q.byId.remove(p.queue, p)) {
+                tally.keys.decrement();
+            }
+            return q.byId.isEmpty() ? null : q;
+        });
     }
 
     boolean isEmpty() {

@@ -15,19 +15,26 @@ final class Takeover {
     private Takeover() {
     }
 
-    /** A key was read: because it is new here, because it was fenced, or since a slave's consumer asks for it. */
-    static void read(KeyProgress k, KeyState s, Board b) {
+    /**
+     * A key was read: because it is new here, because it was fenced, or since a slave's consumer asks for it.
+     *
+     * @return false if it has left the table meanwhile: what was read is to be taken over by the one in its place
+     */
+    static boolean read(KeyProgress k, KeyState s, Board b) {
         synchronized (k) {
             k.readDone();
             switch (k.phase) {
                 case UNREAD:
                     first(k, s, !b.view.master(), b);
-                    break;
+                    return true;
                 case FENCED:
                     again(k, s, b);
-                    break;
+                    return true;
+                case DEAD:
+                    return false;
                 default:
                     follow(k, s, b);
+                    return true;
             }
         }
     }

@@ -26,8 +26,8 @@ final class Traffic {
     boolean set;
     /** POP began it, of a key that was not read yet and had no value. */
     boolean ofPop;
-    /** A request holds the key. */
-    boolean inFlight;
+    /** The send that a request holds; null for none. */
+    Send inFlight;
     /** A send's outcome is not known: it goes out again before anything lower does. */
     boolean unknown;
     /** The newest value was reached by lowering, and is below what the cluster has. */
@@ -105,7 +105,7 @@ final class Traffic {
 
     /** What is not above the cluster's offset need not be sent. */
     void settleBelow(long acked, Outbox out) {
-        if (lower || confirm || unknown || inFlight) {
+        if (lower || confirm || unknown || inFlight != null) {
             return;
         }
         if (newest != NONE && newest <= acked) {

@@ -87,11 +87,32 @@ class PagesTest {
     }
 
     @Test
+    void whatWasReadOfAKeyThatHasLeftTheTableIsTakenOver() throws Exception {
+        Stand s = new Stand(null, folder, "b", "C/1");
+        Board board = new Board(new View(Role.SLAVE, META.clusterId(), 0, 7), LogEnd.NONE, new Outbox(s, s), s);
+        Table table = new Table(board.tally);
+        Key key = new Key("orders", "billing", 3);
+        KeyProgress left = table.with(key, k -> k);
+        left.phase = KeyProgress.Phase.GONE;
+        assertTrue(left.bury());
+        table.remove(left);
+        board.reads.put(left, null);
+        board.reads.go();
+        Reader reader = new Reader(answering(new FetchAnswer(META, page(false, key("billing", 3)).states())), "b", board,
+            table, new Contact(board.tally, s), () -> { });
+        Thread thread = new Thread(reader);
+        thread.start();
+        Stand.await("the one in its place has it", () -> table.get(key) != null && table.get(key).value == 5);
+        board.reads.close();
+        thread.join();
+    }
+
+    @Test
     void aReadThatStaysBehindEnds() {
         Stand s = new Stand(null, folder, "b", "C/1");
         Board board = new Board(new View(Role.SLAVE, META.clusterId(), 0, 8), LogEnd.NONE, new Outbox(s, s), s);
         Reader reader = new Reader(answering(new FetchAnswer(META, page(false, key("billing", 3)).states())), "b", board,
-            new Contact(board.tally, s), () -> { });
+            new Table(board.tally), new Contact(board.tally, s), () -> { });
         TidemarkException e = assertTimeoutPreemptively(Duration.ofSeconds(20), () -> assertThrows(
             TidemarkException.class, () -> reader.fetch(Collections.singletonList(key("billing", 3)),
                 Deadline.after(50, TimeUnit.MILLISECONDS))));

@@ -21,6 +21,33 @@ class StumbleTest {
 
     private final Key key = new Key("orders", "billing", 3);
 
+    /** Nothing is thrown by the call, but by what is made of its answer. */
+    @Test
+    void whatATurnHadTakenIsGivenBackWhereItFails() throws Exception {
+        Set<String> failed = ConcurrentHashMap.newKeySet();
+        try (TestCluster nodes = TestCluster.start(1); Cluster cluster = nodes.client()) {
+            Class<?>[] types = {Cluster.class};
+            Cluster fault = (Cluster) Proxy.newProxyInstance(getClass().getClassLoader(), types, (proxy, method, args) -> {
+                String name = method.getName();
+                try {
+                    Object answer = method.invoke(cluster, args);
+                    boolean once = name.equals("commit") || name.equals("set") || name.equals("fetch");
+                    return once && failed.add(name) ? null : answer;
+                } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                }
+            });
+            try (Stand s = new Stand(fault, folder, "b", "C/1")) {
+                s.options.twoWayMillis = 20_000;
+                s.start(Role.MASTER);
+                assertEquals(Decided.Decision.DURABLE, s.ask(key, 9, "c1"), "read and sent");
+                assertEquals(Decided.Decision.DURABLE, s.ask(key, 4, "c1"), "lowered");
+                assertEquals(OptionalLong.of(4), s.storedOffset(key));
+                assertEquals(3, failed.size());
+            }
+        }
+    }
+
     @Test
     void theThreadsOutliveWhatTheClientThrows() throws Exception {
         Set<String> thrown = ConcurrentHashMap.newKeySet();
