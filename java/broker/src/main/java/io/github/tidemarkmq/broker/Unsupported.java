@@ -20,6 +20,12 @@ final class Unsupported {
             throw new StartRefused("enableDLegerCommitLog=true is not supported: a DLedger group changes its master"
                 + " without telling the offset manager. Use a controller group (enableControllerMode, 5.x)" + PLAIN);
         }
+        String plugIn = conf.getProperty("messageStorePlugIn", "").trim();
+        if (!plugIn.isEmpty()) {
+            throw new StartRefused("messageStorePlugIn=" + plugIn + " is not supported: a tiered or other store may"
+                + " answer a pull on a thread of its own, where its commit is taken for POP's. Take the line out"
+                + PLAIN);
+        }
         boolean popStore = is(conf, "popConsumerKVServiceEnable") || is(conf, "popConsumerKVServiceInit");
         boolean slaves = is(conf, "enableControllerMode") || is(conf, "enableSlaveActingMaster")
             || role(conf).equals("SLAVE") || role(conf).equals("SYNC_MASTER");

@@ -34,6 +34,9 @@ class BrokerConfTest {
     @Test
     void unsupportedKindsHaveASentenceEach() throws Exception {
         refused("enableDLegerCommitLog=true is not supported", "enableDLegerCommitLog=true");
+        refused("messageStorePlugIn=org.apache.rocketmq.tieredstore.TieredMessageStore is not supported",
+            "messageStorePlugIn=org.apache.rocketmq.tieredstore.TieredMessageStore");
+        Unsupported.check(properties("messageStorePlugIn= "));
         String pop = "popConsumerKVServiceEnable=true with slaves";
         refused(pop, "popConsumerKVServiceEnable=true", "enableControllerMode=true");
         refused(pop, "popConsumerKVServiceInit=true", "brokerRole=SLAVE");
