@@ -20,7 +20,6 @@ import io.github.tidemarkmq.broker.reset.Offsets;
 import io.github.tidemarkmq.broker.reset.OpenResets;
 import io.github.tidemarkmq.broker.role.RoleWatch;
 import io.github.tidemarkmq.broker.role.StoreIdentity;
-import io.github.tidemarkmq.broker.store.BrokerQueues;
 import io.github.tidemarkmq.broker.store.CommitLogEnd;
 import io.github.tidemarkmq.broker.store.LogView;
 import io.github.tidemarkmq.broker.store.QueueEnds;
@@ -192,7 +191,7 @@ final class Parts {
     private void follow(BrokerController controller) {
         logView = Hooks.log(controller);
         logEnd.start(logView);
-        queues = new BrokerQueues(controller);
+        queues = Hooks.queues(controller);
         TailCheck tail = new TailCheck(progress::rows, progress::assign, queues, settings.lostLog(), log);
         watch = new RoleWatch(Hooks.role(controller), keys(progress), tail, Hooks.group(controller), store, log);
         // Whoever changes a role holds locks that the end of the process needs.

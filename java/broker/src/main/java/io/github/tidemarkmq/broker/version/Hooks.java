@@ -9,14 +9,17 @@ import io.github.tidemarkmq.broker.role.BrokerGroup;
 import io.github.tidemarkmq.broker.role.ControllerGroup;
 import io.github.tidemarkmq.broker.role.RolePlugin;
 import io.github.tidemarkmq.broker.role.RoleWatch;
+import io.github.tidemarkmq.broker.store.BrokerQueues;
 import io.github.tidemarkmq.broker.store.LogOf5;
 import io.github.tidemarkmq.broker.store.LogView;
+import io.github.tidemarkmq.broker.store.QueueEnds;
 import io.github.tidemarkmq.broker.store.StoreGate;
 import java.util.function.Consumer;
 import org.apache.rocketmq.broker.BrokerController;
 import org.apache.rocketmq.broker.out.BrokerOuterAPI;
 import org.apache.rocketmq.remoting.RemotingClient;
 import org.apache.rocketmq.store.DefaultMessageStore;
+import org.apache.rocketmq.store.MessageStore;
 
 /** What packages store, role and reset need of a version of the broker. Which one it is, is seen by what it has. */
 public final class Hooks {
@@ -33,6 +36,14 @@ public final class Hooks {
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException("the commit log of this broker 4.9 is not what 4.9.7's is", e);
         }
+    }
+
+    /** The queues of a broker that is initialized. */
+    public static QueueEnds queues(BrokerController controller) {
+        MessageStore store = controller.getMessageStore();
+        BrokerQueues.Stored stored = is49() ? (topic, queue) -> Release4.hasQueue(store, topic, queue)
+            : (topic, queue) -> store.getConsumeQueue(topic, queue) != null;
+        return new BrokerQueues(store, stored, controller.getTopicConfigManager()::selectTopicConfig);
     }
 
     /**

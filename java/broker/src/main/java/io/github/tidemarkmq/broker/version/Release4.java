@@ -16,6 +16,7 @@ import org.apache.rocketmq.remoting.RemotingServer;
 import org.apache.rocketmq.remoting.netty.NettyRemotingAbstract;
 import org.apache.rocketmq.remoting.netty.NettyRequestProcessor;
 import org.apache.rocketmq.remoting.protocol.RemotingCommand;
+import org.apache.rocketmq.store.MessageStore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -155,6 +156,16 @@ final class Release4 extends Release {
     @Override
     public void flushLog() {
         call(LoggerFactory.getILoggerFactory(), "stop");
+    }
+
+    /** What it returns is of another class than in 5.x. */
+    static boolean hasQueue(MessageStore store, String topic, int queue) {
+        try {
+            return store.getClass().getMethod("getConsumeQueue", String.class, int.class).invoke(store, topic, queue)
+                != null;
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("the store of this broker 4.9 is not what 4.9.7's is", e);
+        }
     }
 
     static Object get(Object target, Class<?> declaring, String field) {
