@@ -101,16 +101,16 @@ final class Arrival {
         if (!claim.clusterId.equals(page.meta().clusterId())) {
             throw Contact.foreign(claims.look(deadline).meta(), page.meta().clusterId());
         }
-        if (fate == FileFate.IMPORT) {
-            bring(page.meta(), claim.index);
-        } else if (fate == FileFate.MERGE) {
+        boolean brought = fate == FileFate.IMPORT && bring(page.meta(), claim.index);
+        boolean isMerged = fate == FileFate.IMPORT && !brought && options.unmarked == Options.Unmarked.MERGE;
+        if (fate == FileFate.MERGE || isMerged) {
             load();
-        } else if (!fileSettled) {
+        } else if (fate == FileFate.FOLLOW && !fileSettled) {
             loadMark(claim.clusterId);
         }
         refused.forEach(u -> merge(u.key, u.offset));
         read(claim.clusterId, claim.index, since(fate, page.meta()));
-        if (fate == FileFate.IMPORT) {
+        if (brought && options.unmarked == Options.Unmarked.REFUSE) {
             verify();
         }
         fileSettled = true;
@@ -151,8 +151,12 @@ final class Arrival {
         }
     }
 
-    /** Imports the file. Its mark keeps the id from before the first step on, so that the next start goes on with it. */
-    private void bring(Meta base, long claim) throws StartRefused, TidemarkException {
+    /**
+     * Imports the file. Its mark keeps the id from before the first step on, so that the next start goes on with it.
+     *
+     * @return false if an earlier start had brought it in whole: what is lower in the cluster was lowered since
+     */
+    private boolean bring(Meta base, long claim) throws StartRefused, TidemarkException {
         Mark mark = file.mark();
         String id = base.clusterId();
         boolean begun = mark != null && !mark.importId.isEmpty() && mark.clusterId.equals(id);
@@ -165,7 +169,7 @@ final class Arrival {
             if (!begun) {
                 file.writeMarked(Mark.importing(id, options.broker, act.id(), act.base()));
             }
-            new ImportFile(file.rows(), options.broker, contact::pause).send(cluster, act);
+            return new ImportFile(file.rows(), options.broker, contact::pause).send(cluster, act);
         } catch (IOException e) {
             throw new StartRefused("The mark of an import cannot be written to " + file.path() + ": " + e
                 + ". Nothing has been imported. See to the disk and its rights, and start again.", e);
@@ -278,7 +282,8 @@ final class Arrival {
                 throw new StartRefused("After its import " + r.key + " of " + file.path() + " is at "
                     + (k == null || k.value < 0 ? "no offset" : String.valueOf(k.value)) + ", less than the "
                     + r.offset + " of the file: somebody has moved it meanwhile. Look at it (tidemark group list), set"
-                    + " tidemarkUnmarkedFile=merge or =ignore, and start again.");
+                    + " tidemarkUnmarkedFile=merge to keep the larger offset of each queue, or =ignore to continue with"
+                    + " the cluster's, and start again; take the line out afterwards.");
             }
         }
     }

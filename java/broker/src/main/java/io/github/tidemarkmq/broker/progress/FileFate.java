@@ -23,7 +23,7 @@ enum FileFate {
         String id = page.meta().clusterId();
         boolean none = page.states().isEmpty();
         if (mark != null && mark.broker.equals(options.broker) && !mark.importId.isEmpty() && mark.clusterId.equals(id)) {
-            return IMPORT; // a start before was cut down half way
+            return IMPORT; // a start before was cut down: half way, or before it wrote the file anew
         }
         if (file.rows().isEmpty() && (mark == null || mark.unsent.isEmpty())) {
             return FOLLOW;

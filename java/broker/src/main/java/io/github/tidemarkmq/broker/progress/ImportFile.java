@@ -81,15 +81,18 @@ final class ImportFile {
     /**
      * Sends all, or what is left of it; each step until it is answered, within 30 s. Another import that is under way,
      * perhaps that of another broker's first start, is waited for as long as the first step has.
+     *
+     * @return false if there was nothing left to send: an earlier start had sent all of it
      */
-    ActAnswer send(Cluster cluster, ActHeader act) throws TidemarkException {
+    boolean send(Cluster cluster, ActHeader act) throws TidemarkException {
         ImportPlan plan = ImportPlan.merge(hash, chunks.size(), offsets);
         ActAnswer a = step(d -> cluster.importBegin(act, plan, d));
+        boolean sent = !a.done();
         while (!a.done()) {
             int next = a.next();
             a = step(d -> cluster.importChunk(act, next, chunks.get(next), d));
         }
-        return a;
+        return sent;
     }
 
     private interface Step {

@@ -84,6 +84,34 @@ class FileFateTest {
         }
     }
 
+    /** The first start was killed before it wrote its file, whose mark says that an import is under way. */
+    private Stand killedAfterItsImport(TestInfo test) throws Exception {
+        Stand s = new Stand(cluster, folder, test.getTestMethod().get().getName(), "C/1");
+        s.write("\"offsetTable\":{\"orders@billing\":{3:50}}");
+        s.start(Role.MASTER);
+        assertEquals(Decision.DURABLE, s.ask(key, 40, "c1"), "a consumer goes back");
+        s.kill();
+        assertTrue(OffsetFile.read(s.path).isImporting());
+        return s;
+    }
+
+    @Test
+    void whatWasLoweredAfterTheImportStaysSo(TestInfo test) throws Exception {
+        try (Stand s = killedAfterItsImport(test)) {
+            s.start(Role.MASTER);
+            assertEquals(OptionalLong.of(40), s.progress.query(key));
+        }
+    }
+
+    @Test
+    void unlessToldToMerge(TestInfo test) throws Exception {
+        try (Stand s = killedAfterItsImport(test)) {
+            s.options.unmarked = Options.Unmarked.MERGE;
+            s.start(Role.MASTER);
+            assertEquals(OptionalLong.of(50), s.progress.query(key));
+        }
+    }
+
     @Test
     void aKeyThatTheClusterNeverHadIsNoLoss(TestInfo test) throws Exception {
         try (Stand s = new Stand(cluster, folder, test.getTestMethod().get().getName(), "C/1")) {
