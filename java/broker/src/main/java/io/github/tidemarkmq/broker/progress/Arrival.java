@@ -216,12 +216,12 @@ final class Arrival {
         });
     }
 
-    /** The index that this broker had followed to, in this life or, by its file, in the one before. */
+    /** The index up to which this broker had taken over all acts, in this life or, by its file, in the one before. */
     private long since(FileFate fate, Meta now) {
         if (fate == FileFate.IMPORT) {
             return Long.MAX_VALUE;
         }
-        return board.view.clusterId.isEmpty() ? fate.since(file, now, options.broker) : board.view.followed;
+        return board.view.clusterId.isEmpty() ? fate.since(file, now, options.broker) : board.view.judged;
     }
 
     /** Reads all keys, and what changed meanwhile. */
@@ -241,7 +241,7 @@ final class Arrival {
         absent.forEach(this::leave);
         board.update(v -> v.read(id, claim, seen.index()));
         Meta caughtUp = walk.over(seen.index(), (k, s) -> Takeover.follow(k, s, board));
-        board.update(v -> v.followedTo(caughtUp.index()));
+        board.update(v -> v.followedTo(caughtUp.index(), board.tally.lost.sum() == 0));
         brokenOff = false;
     }
 

@@ -330,7 +330,7 @@ final class Life {
                     unsent.add(u);
                 }
             });
-            return Mark.of(v.clusterId, options.broker, v.followed, unsent);
+            return Mark.of(v.clusterId, options.broker, v.judged, unsent);
         }
         boolean own = (alone || v.clusterId.isEmpty()) && !table.isEmpty() && (file == null || !file.isImporting());
         return own ? (before == null ? Mark.of("", options.broker, 0, new ArrayList<>()) : before).alone() : null;

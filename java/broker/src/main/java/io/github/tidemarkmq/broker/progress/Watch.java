@@ -45,7 +45,7 @@ final class Watch {
     long look() throws TidemarkException {
         long begun = System.nanoTime();
         Meta m = walk.over(board.view.followed, (k, s) -> Takeover.follow(k, s, board));
-        board.update(v -> v.followedTo(m.index()));
+        board.update(v -> v.followedTo(m.index(), board.tally.lost.sum() == 0));
         if (m.lastAct() != sweptTo && System.nanoTime() - nextSweep >= 0) {
             sweep();
         }

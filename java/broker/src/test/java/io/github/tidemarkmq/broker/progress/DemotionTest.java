@@ -12,10 +12,12 @@ import io.github.tidemarkmq.client.TidemarkException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -143,6 +145,41 @@ class DemotionTest {
                 assertEquals(OptionalLong.of(100), old.progress.query(key));
                 assertTrue(old.progress.drain(20, TimeUnit.SECONDS));
                 assertEquals(OptionalLong.of(100), old.storedOffset(key));
+            }
+        }
+    }
+
+    @Test
+    void whatWasMovedWhileAnotherHadTheNameIsClosed() throws Exception {
+        try (TestCluster nodes = TestCluster.start(1); Cluster cluster = nodes.client()) {
+            AtomicInteger looks = new AtomicInteger();
+            try (Stand old = new Stand(faulty(cluster, (name, args) -> {
+                if (name.equals("listKeys")) {
+                    looks.incrementAndGet();
+                }
+            }), folder.resolve("old"), "b", "C/1");
+                Stand young = new Stand(cluster, folder.resolve("young"), "b", "C/1")) {
+                Key open = new Key("orders", "billing", 4);
+                old.start(Role.MASTER);
+                assertEquals(Decision.DURABLE, old.ask(key, 100, "c1"));
+                assertEquals(Decision.DURABLE, old.ask(open, 100, "c1"));
+                young.start(Role.MASTER);
+                Stand.await("the old one has lost the name", () -> old.progress.counters().lost == 2);
+                young.progress.assign(Collections.singletonMap(key, 30L));
+                assertTrue(young.progress.followed(key, 30, "c2"));
+                assertTrue(young.progress.drain(20, TimeUnit.SECONDS));
+                int seen = looks.get();
+                Stand.await("it has looked since", () -> looks.get() > seen + 1);
+                old.persist();
+                old.progress.demote();
+                Stand.await("it follows as a slave", () -> old.progress.counters().clusterRead);
+                assertEquals(OptionalLong.of(30), old.progress.query(key));
+                assertEquals(Decision.CLOSED, old.ask(key, 101, "c1"), "it does not know of the reset");
+                assertEquals(Decision.DURABLE, old.ask(open, 101, "c1"), "nobody has moved this one");
+                old.kill();
+                old.start(Role.SLAVE); // from what was written before
+                assertEquals(Decision.CLOSED, old.ask(key, 102, "c1"));
+                assertEquals(Decision.DURABLE, old.ask(open, 102, "c1"));
             }
         }
     }
