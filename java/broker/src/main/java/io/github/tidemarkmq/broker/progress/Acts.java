@@ -49,17 +49,38 @@ final class Acts {
     /** Removes what the cluster has of a scope at this broker, then what the table has. */
     void remove(Scope scope, Predicate<Queues> names) throws ActFailed {
         ActAnswer a = act("remove " + scope, (act, d) -> cluster.remove(act, scope.ofBroker(options.broker), d));
-        long index = a == null ? 0 : a.meta().index();
-        for (KeyProgress k : table.select(names)) {
-            Takeover.removed(k, index, board);
+        List<KeyProgress> keys = table.select(names);
+        if (a != null && a.kept() > 0) {
+            follow(keys, "a removal"); // the answer does not name all that it left alone
+        } else {
+            long index = a == null ? 0 : a.meta().index();
+            keys.forEach(k -> Takeover.removed(k, index, board));
         }
         board.outbox.flush(TOLD_MILLIS);
+        refuseKept(a, "removed");
+    }
+
+    private void follow(List<KeyProgress> keys, String act) {
+        try {
+            watch.follow(keys);
+        } catch (TidemarkException e) {
+            board.lines.warn("tidemark: " + act + " is done in the cluster, and taken over here within a few seconds: "
+                + e.getMessage());
+        }
+    }
+
+    private static void refuseKept(ActAnswer a, String done) throws ActFailed {
+        if (a != null && a.kept() > 0) {
+            throw new ActFailed("Done in part: " + a.kept() + " queues were moved by somebody else at the same time,"
+                + " and were left alone; " + a.changed() + " were " + done + ". Look at them, and repeat the command if"
+                + " need be.", false, null);
+        }
     }
 
     /** Copies a group's keys at this broker over another's, and reads those. Topic is null for all. */
     void cloneGroup(String from, String to, String topic) throws ActFailed {
         String on = topic == null ? "" : topic;
-        act("clone " + from + " " + to + " " + on, (act, d) ->
+        ActAnswer a = act("clone " + from + " " + to + " " + on, (act, d) ->
             cluster.cloneGroup(act, from, to, on, options.broker, d));
         KeyFilter filter = KeyFilter.ALL.broker(options.broker).group(to);
         try {
@@ -67,6 +88,7 @@ final class Acts {
         } catch (TidemarkException e) {
             board.lines.warn("tidemark: what was cloned to " + to + " is read within a few seconds: " + e.getMessage());
         }
+        refuseKept(a, "copied");
     }
 
     private void take(KeyFilter filter) throws TidemarkException {
@@ -90,18 +112,9 @@ final class Acts {
         for (Key k : targets.keySet()) {
             keys.add(table.with(k, p -> p));
         }
-        try {
-            watch.follow(keys);
-        } catch (TidemarkException e) {
-            board.lines.warn("tidemark: a reset is done in the cluster, and assigned here within a few seconds: "
-                + e.getMessage());
-        }
+        follow(keys, "a reset");
         board.outbox.flush(TOLD_MILLIS);
-        if (a != null && a.kept() > 0) {
-            throw new ActFailed("Of " + targets.size() + " queues " + a.kept() + " were moved by somebody else at the"
-                + " same time, and were left alone; the others are reset. Look at them, and repeat it if need be.",
-                false, null);
-        }
+        refuseKept(a, "reset");
     }
 
     private Deadline within() {

@@ -18,6 +18,7 @@ final class Watch {
     private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long PRUNE_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final int REST = 10;
+    private static final int BATCH = Cluster.MAX_COMMITS / 10;
 
     private final Board board;
     private final Table table;
@@ -66,22 +67,23 @@ final class Watch {
                 keys.add(k);
             }
         }
-        for (int from = 0; from < keys.size(); from += Cluster.MAX_COMMITS / 10) {
-            follow(keys.subList(from, Math.min(keys.size(), from + Cluster.MAX_COMMITS / 10)));
-        }
+        follow(keys);
         sweptTo = m.lastAct();
         nextSweep = System.nanoTime() + Math.max(PERIOD_NANOS, REST * (System.nanoTime() - begun));
     }
 
-    /** Reads these keys and takes over what the cluster says. */
+    /** Reads these keys, a thousand at a time, and takes over what the cluster says. */
     void follow(List<KeyProgress> keys) throws TidemarkException {
-        List<OffsetKey> names = new ArrayList<>(keys.size());
-        for (KeyProgress k : keys) {
-            names.add(OffsetKeys.of(k, broker));
-        }
-        FetchAnswer a = reader.fetch(names);
-        for (int i = 0; i < keys.size(); i++) {
-            Takeover.follow(keys.get(i), a.states().get(i), board);
+        for (int from = 0; from < keys.size(); from += BATCH) {
+            List<KeyProgress> some = keys.subList(from, Math.min(keys.size(), from + BATCH));
+            List<OffsetKey> names = new ArrayList<>(some.size());
+            for (KeyProgress k : some) {
+                names.add(OffsetKeys.of(k, broker));
+            }
+            FetchAnswer a = reader.fetch(names);
+            for (int i = 0; i < some.size(); i++) {
+                Takeover.follow(some.get(i), a.states().get(i), board);
+            }
         }
     }
 

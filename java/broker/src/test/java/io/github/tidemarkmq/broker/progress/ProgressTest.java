@@ -181,6 +181,36 @@ class ProgressTest {
     }
 
     @Test
+    void whatSomebodyElseMovesDuringARemovalIsLeftAloneAndSaid(TestInfo test) throws Exception {
+        Key moved = new Key("orders", "billing", 4);
+        String broker = test.getTestMethod().get().getName();
+        AtomicBoolean due = new AtomicBoolean(true);
+        Cluster busy = (Cluster) Proxy.newProxyInstance(ProgressTest.class.getClassLoader(),
+            new Class<?>[] {Cluster.class}, (proxy, called, args) -> {
+                if (called.getName().equals("remove") && due.getAndSet(false)) {
+                    cluster.reset(act(), Collections.singletonList(new Target(OffsetKeys.of(moved, broker), 7)), soon());
+                }
+                try {
+                    return called.invoke(cluster, args);
+                } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                }
+            });
+        try (Stand s = new Stand(busy, folder, broker, "C/1")) {
+            s.start(Role.MASTER);
+            s.ask(key, 100, "c1");
+            s.ask(moved, 100, "c1");
+            ActFailed e = assertThrows(ActFailed.class, () -> s.progress.removeGroup("billing"));
+            assertTrue(e.getMessage().contains("left alone; 1 were removed"), e.getMessage());
+            assertEquals(OptionalLong.empty(), s.progress.query(key));
+            assertEquals(OptionalLong.of(7), s.progress.query(moved));
+            assertEquals(Long.valueOf(7), s.assigned.get(moved));
+            s.progress.removeGroup("billing");
+            assertEquals(OptionalLong.empty(), s.progress.query(moved));
+        }
+    }
+
+    @Test
     void aPullThatComesLateLowersNothing(TestInfo test) throws Exception {
         try (Stand s = stand(test)) {
             s.start(Role.MASTER);
