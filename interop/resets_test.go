@@ -240,11 +240,54 @@ func TestResetsAreFollowed(t *testing.T) {
 	t.Run("forward", func(t *testing.T) {
 		for _, x := range list {
 			x.forward(f, 7, func() { winds[0].to(x, int64(x.sent-7)) })
+			if x == list[0] {
+				x.forward(f, 5, func() { x.committedByATool(int64(x.sent - 5)) })
+			}
 			if effort.Soak() {
 				x.forward(f, 0, func() { s.Admin("skipAccumulatedMessage", "-g", x.group, "-t", x.topic) })
 			}
 		}
 	})
+}
+
+// committedByATool commits as cloneGroupOffset and resetOffsetByTimeOld do: two-way,
+// over a connection that has read nothing. That the group was moved before, and
+// followed, does not close its queues to a tool.
+func (x *resetTrial) committedByATool(offset int64) {
+	x.Helper()
+	w := dial(x, x.b, remoting.JSON)
+	for q := range resetQueues {
+		f := w.ask(codeUpdate, commitFields(x.group, x.topic, q, offset), nil)
+		if f.Code != answerOK || f.Remark != "" {
+			x.Fatalf("a tool's commit was answered by %d %q", f.Code, f.Remark)
+		}
+		if got, err := x.stored(q); err != nil || got.Position.Offset != offset {
+			x.Fatalf("a tool's commit was acknowledged, but the cluster has %+v, not %d: %v", got.Position, offset, err)
+		}
+	}
+}
+
+// TestResetsAreFollowedThroughAProxy: a proxy in cluster mode sends what one
+// classic client says over any of its connections. Who is moved follows once,
+// and is believed from then on.
+func TestResetsAreFollowedThroughAProxy(t *testing.T) {
+	apart(t)
+	s := stand.New(t, javaparts.RocketMQ5, stand.Tidemark)
+	b := s.Broker(patient)
+	f := fleet.Start(t, fleet.Java5, javaparts.StartProxy(s, s.Names).Remoting)
+	list := trials(t, s, b, f, 100, fleet.Push, fleet.Lite)
+	for i, w := range winds[:effort.Of(1, len(winds))] {
+		followed(t, list, w, int64(60-i), func() {})
+		for range 3 { // commits over each of the connections
+			for _, x := range list {
+				x.send(10)
+				x.awaitStored()
+			}
+		}
+		if got, want := b.Runtime()["tidemarkResetsAssigned"], strconv.Itoa((i+1)*len(list)*resetQueues); got != want {
+			t.Errorf("%s: %s resets were assigned so far, not %s: consumers were moved again", w.name, got, want)
+		}
+	}
 }
 
 // forward moves a group over messages that came while nobody consumed: who

@@ -18,6 +18,8 @@ type Proxy struct {
 	server
 	// Addr is where gRPC clients find it, host:port.
 	Addr string
+	// Remoting is what classic clients take for a name server's address.
+	Remoting string
 }
 
 // StartProxy starts a proxy before the brokers of StartBroker, of which one
@@ -36,7 +38,7 @@ func StartProxy(tb testing.TB, at *NameServer) *Proxy {
 	x.ready = func(ctx context.Context) error { return connects(ctx, x.Addr) }
 	x.choose = func() {
 		port = ports.Free(tb, 1)
-		x.Addr = loopback(port)
+		x.Addr, x.Remoting = loopback(port), loopback(port+1)
 	}
 	x.Start()
 	return x

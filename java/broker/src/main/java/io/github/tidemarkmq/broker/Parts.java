@@ -32,6 +32,7 @@ import io.github.tidemarkmq.client.TidemarkException;
 import java.nio.file.Paths;
 import java.util.concurrent.TimeUnit;
 import org.apache.rocketmq.broker.BrokerController;
+import org.apache.rocketmq.broker.client.ConsumerGroupInfo;
 import org.apache.rocketmq.broker.offset.ConsumerOffsetManager;
 import org.apache.rocketmq.common.BrokerConfig;
 import org.apache.rocketmq.remoting.netty.NettyRequestProcessor;
@@ -52,6 +53,7 @@ final class Parts {
     private CommitLogEnd logEnd;
     private LogView logView;
     private OpenResets resets;
+    private Connections connections;
     private StoreIdentity store;
     private Progress progress;
     private ClusterOffsetManager manager;
@@ -70,9 +72,10 @@ final class Parts {
         Unsupported.check(controller);
         log.info("Tidemark: a broker " + release.version() + " with " + settings + ".");
         cluster = open(settings);
-        guard = settings.guard() ? new Guard(log) : null;
+        connections = new Connections(groups(controller), client -> progress.forget(client));
+        guard = settings.guard() ? new Guard(connections, log) : null;
         logEnd = new CommitLogEnd(settings.flush(), log);
-        resets = new OpenResets(Hooks.nudge(controller, log), log);
+        resets = new OpenResets(Hooks.nudge(controller, log), connections, log);
         store = StoreIdentity.open(Paths.get(controller.getMessageStoreConfig().getStorePathRootDir()));
         progress = new Progress(options(controller), cluster, logEnd, resets, log);
         resets.start(following(progress));
@@ -85,8 +88,16 @@ final class Parts {
         String rocketCluster = config.getBrokerClusterName();
         String name = settings.broker(config.getBrokerName());
         Options options = new Options(name, () -> rocketCluster + "/" + store.orDrawn());
+        options.peers = connections;
         settings.to(options);
         return options;
+    }
+
+    private static Connections.Groups groups(BrokerController controller) {
+        return (group, channel) -> {
+            ConsumerGroupInfo members = controller.getConsumerManager().getConsumerGroupInfo(group);
+            return members != null && members.getChannelInfoTable().containsKey(channel);
+        };
     }
 
     private static Cluster open(Settings settings) throws StartRefused {
@@ -161,9 +172,8 @@ final class Parts {
 
     /** The broker is loaded: puts our processors in front of its own. */
     void serve(BrokerController controller) {
-        Connections connections = new Connections(progress::forget);
-        release.front(controller, OffsetRequests.UPDATE, b -> offsets(b, connections), lanes);
-        release.front(controller, OffsetRequests.QUERY, b -> offsets(b, connections), lanes);
+        release.front(controller, OffsetRequests.UPDATE, this::offsets, lanes);
+        release.front(controller, OffsetRequests.QUERY, this::offsets, lanes);
         for (int code : new int[] {Pulls.PULL, Pulls.LITE_PULL}) {
             release.front(controller, code, b -> new Pulls(b, controller, connections, guard), null);
         }
@@ -209,7 +219,7 @@ final class Parts {
         }
     }
 
-    private OffsetRequests offsets(NettyRequestProcessor brokers, Connections connections) {
+    private OffsetRequests offsets(NettyRequestProcessor brokers) {
         return new OffsetRequests(brokers, release, progress, connections, lanes, log);
     }
 

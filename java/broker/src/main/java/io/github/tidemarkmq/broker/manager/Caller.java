@@ -54,6 +54,7 @@ public final class Caller {
     private Acts acts = Acts.DONE_BY_BROKER;
     private long from = -1;
     private boolean early;
+    private boolean operators;
     private boolean handedOn;
     private Key asked;
     private OptionalLong answer = OptionalLong.empty();
@@ -74,6 +75,13 @@ public final class Caller {
     /** Code 15 whose sender waits: decided is called once if {@link #handedOn} is true afterwards, else never. */
     public static Caller twoWay(String client, Decided decided) {
         return new Caller(Origin.TWO_WAY, client, decided);
+    }
+
+    /** The same of a connection that is no consumer's: an operator's tool says it. */
+    public static Caller operator(String client, Decided decided) {
+        Caller c = twoWay(client, decided);
+        c.operators = true;
+        return c;
     }
 
     /**
@@ -143,6 +151,10 @@ public final class Caller {
      */
     public boolean isEarly() {
         return early;
+    }
+
+    boolean isOperator() {
+        return operators;
     }
 
     Decided decided() {

@@ -105,6 +105,9 @@ public final class ClusterOffsetManager extends ConsumerOffsetManager {
 
     private Commit commitOf(Caller caller, Key key, String client, long offset) {
         long position = parts.logEnd.end();
+        if (caller.isOperator()) {
+            return Commit.operators(key, offset, client, position, caller.decided());
+        }
         if (caller.origin() == Origin.TWO_WAY) {
             return Commit.twoWay(key, offset, client, position, caller.decided());
         }

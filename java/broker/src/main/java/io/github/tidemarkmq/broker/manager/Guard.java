@@ -4,6 +4,7 @@ import io.github.tidemarkmq.broker.progress.Commit;
 import io.github.tidemarkmq.broker.progress.Key;
 import io.github.tidemarkmq.broker.progress.Log;
 import io.github.tidemarkmq.broker.progress.Origin;
+import io.github.tidemarkmq.broker.progress.Peers;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -20,6 +21,7 @@ public final class Guard {
     /** How many corrections are remembered; the oldest is forgotten first. */
     static final int MAX_CORRECTIONS = 10_000;
 
+    private final Peers peers;
     private final Log log;
     private final AtomicLong refused = new AtomicLong();
     /** Guarded by itself. */
@@ -32,15 +34,20 @@ public final class Guard {
         }
     };
 
-    public Guard(Log log) {
+    public Guard(Peers peers, Log log) {
+        this.peers = peers;
         this.log = log;
     }
 
     /** A pull of this connection was beyond the end of the queue: its next commit of the key may be lower. */
     public void corrected(Key key, String client) {
         synchronized (corrected) {
-            corrected.put(key + " " + client, true);
+            corrected.put(of(key, client), true);
         }
+    }
+
+    private String of(Key key, String client) {
+        return key + " " + peers.name(client, key.group());
     }
 
     /** Whether a commit is refused, the table answering stored. A refusal is counted, and logged with the address. */
@@ -50,7 +57,7 @@ public final class Guard {
             return false;
         }
         synchronized (corrected) {
-            if (corrected.remove(commit.key() + " " + commit.client()) != null) {
+            if (corrected.remove(of(commit.key(), commit.client())) != null) {
                 return false;
             }
         }

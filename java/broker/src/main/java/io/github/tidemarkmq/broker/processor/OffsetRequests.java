@@ -44,9 +44,12 @@ public final class OffsetRequests extends InFront {
     public RemotingCommand processRequest(ChannelHandlerContext ctx, RemotingCommand request) throws Exception {
         connections.watch(ctx.channel());
         String client = RemotingHelper.parseChannelRemoteAddr(ctx.channel());
+        if (request.getCode() == UPDATE && request.isOnewayRPC()) {
+            connections.consumes(ctx.channel());
+            return Caller.oneWay(client).in(() -> brokers.processRequest(ctx, request));
+        }
         if (request.getCode() == UPDATE) {
-            return request.isOnewayRPC() ? Caller.oneWay(client).in(() -> brokers.processRequest(ctx, request))
-                : update(ctx, request, client);
+            return update(ctx, request, client);
         }
         Key key = key(request);
         if (progress.asksCluster() && key != null && !Key.ofBroker(key.group())) {
@@ -62,7 +65,8 @@ public final class OffsetRequests extends InFront {
 
     private RemotingCommand update(ChannelHandlerContext ctx, RemotingCommand request, String client) throws Exception {
         LateAnswer answer = new LateAnswer(release, ctx.channel(), request);
-        Caller caller = Caller.twoWay(client, answer);
+        boolean operators = connections.isOperators(field(request, "consumerGroup"), ctx.channel());
+        Caller caller = operators ? Caller.operator(client, answer) : Caller.twoWay(client, answer);
         RemotingCommand response = caller.in(() -> brokers.processRequest(ctx, request));
         if (!caller.handedOn() || Mistake.ANSWERED_EARLY) {
             return response; // refused by the broker's checks, or nothing to store

@@ -32,6 +32,7 @@ public final class Pulls extends InFront {
     @Override
     public RemotingCommand processRequest(ChannelHandlerContext ctx, RemotingCommand request) throws Exception {
         connections.watch(ctx.channel());
+        connections.consumes(ctx.channel());
         String client = RemotingHelper.parseChannelRemoteAddr(ctx.channel());
         if (guard != null) {
             tellGuard(request, client);

@@ -12,14 +12,21 @@ final class Board {
     final Marked marked;
     final Reads reads;
     final Outbox outbox;
-    final Gate.Opened opened = new Gate.Opened();
+    final Peers peers;
+    final Gate.Opened opened;
     final Tally tally = new Tally();
     final Log lines;
     private final AtomicInteger loweredLines = new AtomicInteger();
     private volatile long loweredSecond;
 
     Board(View view, LogEnd log, Outbox outbox, Log lines) {
+        this(view, log, outbox, Peers.APART, lines);
+    }
+
+    Board(View view, LogEnd log, Outbox outbox, Peers peers, Log lines) {
         this.view = view;
+        this.peers = peers;
+        this.opened = new Gate.Opened(peers);
         this.log = log;
         this.marked = new Marked(log);
         this.reads = new Reads();

@@ -15,14 +15,17 @@ public final class Commit {
     private final String client;
     private final long position;
     private final Decided decided;
+    private final boolean operators;
 
-    private Commit(Key key, long offset, Origin origin, String client, long position, Decided decided) {
+    private Commit(Key key, long offset, Origin origin, String client, long position, Decided decided,
+        boolean operators) {
         this.key = Objects.requireNonNull(key, "key");
         this.offset = offset;
         this.origin = Objects.requireNonNull(origin, "origin");
         this.client = client == null ? "" : client;
         this.position = position;
         this.decided = decided;
+        this.operators = operators;
     }
 
     /**
@@ -37,12 +40,19 @@ public final class Commit {
         if (origin == Origin.TWO_WAY) {
             throw new IllegalArgumentException("a two-way commit says who waits for it");
         }
-        return new Commit(key, offset, origin, client, position, null);
+        return new Commit(key, offset, origin, client, position, null, false);
     }
 
-    /** A two-way commit: decided is called once, with what became of it. */
+    /** A two-way commit of a consumer: decided is called once, with what became of it. */
     public static Commit twoWay(Key key, long offset, String client, long position, Decided decided) {
-        return new Commit(key, offset, Origin.TWO_WAY, client, position, Objects.requireNonNull(decided, "decided"));
+        return new Commit(key, offset, Origin.TWO_WAY, client, position, Objects.requireNonNull(decided, "decided"),
+            false);
+    }
+
+    /** A two-way commit of an operator's tool, which rests on no progress of its own: no move closes a key to it. */
+    public static Commit operators(Key key, long offset, String client, long position, Decided decided) {
+        return new Commit(key, offset, Origin.TWO_WAY, client, position, Objects.requireNonNull(decided, "decided"),
+            true);
     }
 
     public Key key() {
@@ -69,6 +79,11 @@ public final class Commit {
     /** Whether it is POP's merge buffer that says it: of each batch once, in their order. */
     boolean isOfBuffer() {
         return origin == Origin.POP && client.equals(POP_BUFFER);
+    }
+
+    /** Whether an operator says it, and no consumer. */
+    public boolean isOperators() {
+        return operators;
     }
 
     public long position() {

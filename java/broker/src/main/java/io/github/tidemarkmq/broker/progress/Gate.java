@@ -49,9 +49,9 @@ final class Gate {
         return new Gate(false, true);
     }
 
-    /** Whether it is closed to commits of this origin, from connections that it was not opened to. */
-    boolean isFor(Origin origin) {
-        return !ofPop || origin == Origin.POP;
+    /** Whether it is closed to such a commit, from connections that it was not opened to: never to an operator's. */
+    boolean isFor(Commit c) {
+        return !c.isOperators() && (!ofPop || c.origin() == Origin.POP);
     }
 
     boolean isOver() {
@@ -88,17 +88,42 @@ final class Gate {
         return anew;
     }
 
-    /** Which connections have which gates open. Bounded by the connections there are and the gates that keys have. */
+    /**
+     * Which connections have which gates open, and which hosts. Bounded by the connections there are and the gates that
+     * keys have.
+     */
     static final class Opened {
         private final Map<String, Set<Gate>> byClient = new ConcurrentHashMap<>();
+        private final Peers peers;
 
-        void open(Gate gate, String client) {
+        Opened(Peers peers) {
+            this.peers = peers;
+        }
+
+        void open(Gate gate, String client, String group) {
             gate.opened = true;
+            add(gate, client);
+            String host = peers.host(client, group);
+            if (host != null) {
+                add(gate, host);
+            }
+        }
+
+        private void add(Gate gate, String client) {
             byClient.computeIfAbsent(client, c -> Collections.synchronizedSet(
                 Collections.newSetFromMap(new WeakHashMap<>()))).add(gate);
         }
 
-        boolean isOpen(Gate gate, String client) {
+        /** A consumer that registers itself after it has opened a gate has it open still. */
+        boolean isOpen(Gate gate, String client, String group) {
+            if (has(gate, client)) {
+                return true;
+            }
+            String host = peers.host(client, group);
+            return host != null && has(gate, host);
+        }
+
+        private boolean has(Gate gate, String client) {
             Set<Gate> gates = byClient.get(client);
             return gates != null && gates.contains(gate);
         }

@@ -1,6 +1,7 @@
 package io.github.tidemarkmq.broker.progress;
 
 import io.github.tidemarkmq.broker.progress.Decided.Decision;
+import java.util.function.Consumer;
 
 /**
  * One key: what queries answer, and what is to be sent. All but the value is guarded by the object's monitor; nothing
@@ -98,12 +99,12 @@ final class KeyProgress {
         if (gate != null && gate.isOver()) {
             gate = null;
         }
-        if (gate == null || !gate.isFor(c.origin()) || b.opened.isOpen(gate, c.connection())) {
+        if (gate == null || !gate.isFor(c) || b.opened.isOpen(gate, c.connection(), of.group)) {
             return false;
         }
         // At a master POP is told by a reset. A slave has none, and POP never reads as consumers do.
         if (c.origin() == Origin.POP && phase == Phase.OPEN && !b.view.master() && gate.isPopsRestart(c)) {
-            b.opened.open(gate, Commit.POP);
+            b.opened.open(gate, Commit.POP, of.group);
             return false;
         }
         return true;
@@ -116,7 +117,8 @@ final class KeyProgress {
 
     /** A value that may rest on what was before the move: a master tells its connection by a reset, once. */
     private Decision shut(String client, Board b) {
-        if (phase != Phase.OPEN || !b.view.master() || value == NONE || !gate.tell(client)) {
+        if (phase != Phase.OPEN || !b.view.master() || value == NONE
+            || !gate.tell(b.peers.name(client, of.group))) {
             return closed(b);
         }
         gate.restsAt = traffic == null ? 0 : traffic.newestAt;
@@ -197,14 +199,14 @@ final class KeyProgress {
         reading = false;
     }
 
-    /** Puts the key among those to send, if it has anything to send, and has the log flushed if somebody waits. */
-    void schedule(Board b) {
     /** It was taken to be sent, and whoever took it failed, perhaps before it was planned. */
     synchronized void giveBack(Board b) {
         queued = false;
         schedule(b);
     }
 
+    /** Puts the key among those to send, if it has anything to send, and has the log flushed if somebody waits. */
+    void schedule(Board b) {
         if (traffic == null) {
             return;
         }
@@ -249,9 +251,9 @@ final class KeyProgress {
     }
 
     private Send send(long offset, int seq, boolean set) {
+        Send s = new Send(this, traffic, offset, epoch, set, acked);
         traffic.sent = offset;
         traffic.sentSeq = seq;
-        Send s = new Send(this, traffic, offset, epoch, set, acked);
         traffic.set = set;
         traffic.inFlight = s;
         return s;
@@ -378,7 +380,7 @@ final class KeyProgress {
         if (gate == null) {
             gate = Gate.moved();
         }
-        b.opened.open(gate, client);
+        b.opened.open(gate, client, of.group);
         confirm(gate.restsAt, b);
         gate.restsAt = 0;
         return true;
@@ -402,7 +404,7 @@ final class KeyProgress {
 
     synchronized void opened(String client, long answered, Board b) {
         if (gate != null && value == answered) {
-            b.opened.open(gate, client);
+            b.opened.open(gate, client, of.group);
         }
     }
 
@@ -421,25 +423,27 @@ final class KeyProgress {
     }
 
     /**
-     * The value as it goes into the mark; null if the cluster has it, or what it rests on is not safe. Of a key that
+     * Puts into the mark the value that the cluster does not have, unless what it rests on is not safe. Of a key that
      * was not read yet no epoch is known: the next start merges it. One that is closed, and that nobody has opened,
-     * goes in without a value; so does one that the cluster never had, and whose value is not to be sent.
+     * goes in without a value, before an operator's that may be under way; so does one that the cluster never had, and
+     * whose value is not to be sent.
      *
      * @param popYields as in {@link #row}: what is to give way is no leftover, since a mark does not tell whose it is
      */
-    synchronized Mark.Unsent unsent(long durable, boolean popYields) {
-        if (gate != null && gate.isUnopened() && (phase == Phase.OPEN || phase == Phase.RESET)) {
-            return new Mark.Unsent(key(), NONE, epoch, acked);
+    synchronized void unsent(long durable, boolean popYields, Consumer<Mark.Unsent> mark) {
+        boolean held = phase == Phase.OPEN || phase == Phase.RESET || phase == Phase.LOST;
+        boolean closed = held && gate != null && gate.isUnopened();
+        if (closed) {
+            mark.accept(new Mark.Unsent(key(), NONE, epoch, acked));
         }
         boolean unread = phase == Phase.UNREAD;
         if (phase != Phase.OPEN && !unread || yields(popYields)) {
-            return null;
+            return;
         }
         long v = traffic == null ? NONE : traffic.leftover(durable);
-        if (v == NONE && (acked != NONE || value == NONE)) {
-            return null;
+        if (v != NONE || !closed && acked == NONE && value != NONE) {
+            mark.accept(new Mark.Unsent(key(), v, unread ? Mark.UNREAD : epoch, acked));
         }
-        return new Mark.Unsent(key(), v, unread ? Mark.UNREAD : epoch, acked);
     }
 
     /** A removed key that anybody may create anew leaves the table. The key is empty then. */

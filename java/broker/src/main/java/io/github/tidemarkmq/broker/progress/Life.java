@@ -324,12 +324,7 @@ final class Life {
         if (arrival.fileSettled() && !v.clusterId.isEmpty()) {
             List<Mark.Unsent> unsent = new ArrayList<>();
             boolean popYields = popYields();
-            table.forEach(k -> {
-                Mark.Unsent u = k.unsent(board.log.durable(), popYields);
-                if (u != null) {
-                    unsent.add(u);
-                }
-            });
+            table.forEach(k -> k.unsent(board.log.durable(), popYields, unsent::add));
             return Mark.of(v.clusterId, options.broker, v.judged, unsent);
         }
         boolean own = (alone || v.clusterId.isEmpty()) && !table.isEmpty() && (file == null || !file.isImporting());

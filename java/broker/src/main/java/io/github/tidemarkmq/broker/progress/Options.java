@@ -22,6 +22,8 @@ public final class Options {
      * claim, since a slave may learn it late; must not block for long.
      */
     public final Supplier<String> holder;
+    /** Which connections count as one. */
+    public Peers peers = Peers.APART;
     /** Take the name over from a holder that is not this one. */
     public boolean takeOver;
     /** Start without the cluster if it does not answer, and merge by maximum once it does. */

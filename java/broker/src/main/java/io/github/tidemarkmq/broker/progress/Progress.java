@@ -29,7 +29,8 @@ public final class Progress {
     /** Puts the parts together. No I/O, no thread. */
     public Progress(Options options, Cluster cluster, LogEnd log, Consumers consumers, Log lines) {
         this.options = options;
-        this.board = new Board(new View(Role.MASTER, "", 0, 0), log, new Outbox(consumers, lines), lines);
+        View nothing = new View(Role.MASTER, "", 0, 0);
+        this.board = new Board(nothing, log, new Outbox(consumers, lines), options.peers, lines);
         this.table = new Table(board.tally);
         this.waiters = new Waiters(options.twoWayMillis, options.maxWaiting, lines);
         this.life = new Life(options, cluster, board, table, waiters);
@@ -198,7 +199,7 @@ public final class Progress {
         }
     }
 
-    /** A connection is closed: what was opened to it is forgotten. */
+    /** A connection is closed, or the last one of a host ({@link Peers}): what was opened to it is forgotten. */
     public void forget(String client) {
         board.opened.forget(client);
     }

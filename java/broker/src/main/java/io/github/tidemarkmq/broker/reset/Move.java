@@ -3,6 +3,7 @@ package io.github.tidemarkmq.broker.reset;
 import io.github.tidemarkmq.broker.progress.Commit;
 import io.github.tidemarkmq.broker.progress.Key;
 import io.github.tidemarkmq.broker.progress.Origin;
+import io.github.tidemarkmq.broker.progress.Peers;
 
 /**
  * One reset of one key on its way: assigned, taken by a pull or a pop, followed. It tells values that its consumer had
@@ -31,6 +32,7 @@ final class Move {
 
     final Key key;
     final long to;
+    private final Peers peers;
 
     private State state = State.ASSIGNED;
     private long sinceMillis;
@@ -41,8 +43,9 @@ final class Move {
     private long delivered;          // up to where messages were handed out since it was taken
 
     /** @param before the table's value before the reset; negative for none */
-    Move(Key key, long before, long to, long millis) {
+    Move(Key key, Peers peers, long before, long to, long millis) {
         this.key = key;
+        this.peers = peers;
         this.to = to;
         this.low = before < 0 ? Long.MAX_VALUE : before;
         this.high = before;
@@ -96,7 +99,7 @@ final class Move {
             return false;
         }
         boolean onTheWay = from < 0 ? next <= delivered + POP_BATCH : from >= to && from <= delivered;
-        boolean follows = state == State.TAKEN && by.equals(client) && (from < 0 ? next : from) == to;
+        boolean follows = state == State.TAKEN && isTaker(by) && (from < 0 ? next : from) == to;
         if (follows) {
             follow(millis);
         }
@@ -125,12 +128,16 @@ final class Move {
             boolean old = c.origin() == Origin.POP ? oldPop(value, millis) : old(value, millis);
             return old ? Verdict.DROP : Verdict.ADMIT;
         }
-        if (value == to && (state == State.TAKEN && c.client().equals(client) || state == State.ASSIGNED && carried)) {
+        if (value == to && (state == State.TAKEN && isTaker(c.client()) || state == State.ASSIGNED && carried)) {
             follow(millis);
             return Verdict.FOLLOW;
         }
         had(value);
         return Verdict.ADMIT; // the table takes nothing of the key yet, and tells whoever waits why
+    }
+
+    private boolean isTaker(String by) {
+        return client != null && peers.same(client, by, key.group());
     }
 
     private boolean old(long value, long millis) {

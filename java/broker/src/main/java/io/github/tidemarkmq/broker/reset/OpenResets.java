@@ -7,6 +7,7 @@ import io.github.tidemarkmq.broker.progress.Consumers;
 import io.github.tidemarkmq.broker.progress.Key;
 import io.github.tidemarkmq.broker.progress.Log;
 import io.github.tidemarkmq.broker.progress.Origin;
+import io.github.tidemarkmq.broker.progress.Peers;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
@@ -35,6 +36,7 @@ public final class OpenResets implements Consumers, Resets {
     /** The reset that the pull of this thread has taken, until its answer and what is on its back have passed. */
     private final ThreadLocal<Move> taking = new ThreadLocal<>();
     private final Nudge nudge;
+    private final Peers peers;
     private final LongSupplier millis;
     private final Log log;
     private final Thread thread = new Thread(this::run, "tidemark-resets");
@@ -42,12 +44,13 @@ public final class OpenResets implements Consumers, Resets {
     private volatile boolean closed;
     private volatile long carryAtMillis;
 
-    public OpenResets(Nudge nudge, Log log) {
-        this(nudge, log, () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+    public OpenResets(Nudge nudge, Peers peers, Log log) {
+        this(nudge, peers, log, () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
     }
 
-    OpenResets(Nudge nudge, Log log, LongSupplier millis) {
+    OpenResets(Nudge nudge, Peers peers, Log log, LongSupplier millis) {
         this.nudge = nudge;
+        this.peers = peers;
         this.log = log;
         this.millis = millis;
         thread.setDaemon(true);
@@ -72,7 +75,7 @@ public final class OpenResets implements Consumers, Resets {
 
     @Override
     public void assign(Key key, long before, long offset) {
-        Move move = new Move(key, before, offset, millis.getAsLong());
+        Move move = new Move(key, peers, before, offset, millis.getAsLong());
         Move earlier = moves.get(key);
         if (earlier != null) {
             move.after(earlier);
@@ -129,6 +132,9 @@ public final class OpenResets implements Consumers, Resets {
 
     @Override
     public boolean admits(Commit commit) {
+        if (commit.isOperators()) {
+            return true; // it is of no consumer, and so neither from before a reset nor a sign of following
+        }
         Move mine = taking.get();
         if (mine != null && mine.key.equals(commit.key())) {
             if (POP_RESTART.equals(commit.client())) {

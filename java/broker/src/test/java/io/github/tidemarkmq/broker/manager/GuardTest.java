@@ -18,7 +18,7 @@ class GuardTest {
     private static final OptionalLong STORED = OptionalLong.of(10);
 
     private final List<String> said = new ArrayList<>();
-    private final Guard guard = new Guard(new Log() {
+    private final Guard guard = new Guard(GuardTest::host, new Log() {
         @Override
         public void info(String line) {
         }
@@ -32,6 +32,11 @@ class GuardTest {
         public void error(String line, Throwable cause) {
         }
     });
+
+    /** Connections of a proxy, which count as one. */
+    private static String host(String client, String group) {
+        return client.startsWith("proxy:") ? "proxy" : null;
+    }
 
     private static Commit commit(Origin origin, long offset, String client) {
         return origin == Origin.TWO_WAY ? Commit.twoWay(KEY, offset, client, 0, d -> { })
@@ -58,6 +63,13 @@ class GuardTest {
         assertTrue(guard.refuses(commit(Origin.ONE_WAY, 9, "c:2"), STORED), "another connection");
         assertFalse(guard.refuses(commit(Origin.ONE_WAY, 9, "c:1"), STORED));
         assertTrue(guard.refuses(commit(Origin.ONE_WAY, 8, "c:1"), OptionalLong.of(9)));
+    }
+
+    @Test
+    void aCorrectedConsumerBehindAProxyCommitsOverAnyOfItsConnections() {
+        guard.corrected(KEY, "proxy:1");
+        assertFalse(guard.refuses(commit(Origin.ONE_WAY, 9, "proxy:2"), STORED));
+        assertTrue(guard.refuses(commit(Origin.ONE_WAY, 8, "proxy:1"), OptionalLong.of(9)), "once");
     }
 
     @Test

@@ -61,7 +61,7 @@ class OffsetRequestsTest implements Consumers, Log {
             Progress progress = new Progress(options, withoutFetches(cluster), LogEnd.NONE, this, this);
             progress.start(Role.SLAVE, OffsetFile.read(folder.resolve("consumerOffset.json")));
             OffsetRequests requests = new OffsetRequests(new Answering(progress), Release.running(), progress,
-                new Connections(client -> { }), lane::add, this);
+                new Connections((g, c) -> false, c -> { }), lane::add, this);
             try {
                 deaf.set(true);
                 ask(requests, 1);
@@ -95,7 +95,7 @@ class OffsetRequestsTest implements Consumers, Log {
             Progress progress = new Progress(options, withoutFetches(cluster), LogEnd.NONE, this, this);
             progress.start(Role.SLAVE, OffsetFile.read(folder.resolve("consumerOffset.json")));
             OffsetRequests requests = new OffsetRequests(new Answering(progress), Release.running(), progress,
-                new Connections(client -> { }), lane::add, this);
+                new Connections((g, c) -> false, c -> { }), lane::add, this);
             try {
                 deaf.set(true);
                 Key key = new Key("orders", "billing", 1);

@@ -180,6 +180,71 @@ class ProgressTest {
         }
     }
 
+    /** As cloneGroupOffset and resetOffsetByTimeOld send: two-way, over a connection that has read nothing. */
+    private static Decision tool(Stand s, Key key, long offset) {
+        Stand.Late<Decision> d = new Stand.Late<>();
+        s.progress.commit(Commit.operators(key, offset, "tool", 0, d::set));
+        return d.get();
+    }
+
+    @Test
+    void noMoveClosesAKeyToAnOperator(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            s.start(Role.MASTER);
+            s.ask(key, 100, "c1");
+            s.progress.assign(Collections.singletonMap(key, 10L));
+            assertEquals(Decision.RESET, tool(s, key, 50), "a reset is assigned");
+            assertTrue(s.progress.followed(key, 10, "c1"));
+            s.assigned.clear();
+            assertEquals(Decision.DURABLE, tool(s, key, 60));
+            assertEquals(OptionalLong.of(60), s.storedOffset(key));
+            assertEquals(Decision.DURABLE, tool(s, key, 20));
+            assertEquals(OptionalLong.of(20), s.storedOffset(key));
+            assertEquals(Decision.DURABLE, s.ask(key, 21, "c1"), "who has followed goes on");
+            assertEquals(Collections.emptyMap(), s.assigned, "and is not moved");
+            assertEquals(Decision.RESET, s.ask(key, 90, "old"), "the key is opened to no consumer by it");
+        }
+    }
+
+    @Test
+    void whatAnOperatorSaysOfAClosedKeyOutlivesAStop(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            s.start(Role.MASTER);
+            Key to = new Key("orders", "audit", 3);
+            s.ask(key, 10, "c1");
+            s.ask(to, 100, "c1");
+            s.progress.cloneGroup("billing", "audit", "orders");
+            long moved = s.stored(to).position().epoch();
+            Stand.await("the broker has followed beyond it", () -> s.progress.mark().index >= moved);
+            s.progress.close(0, TimeUnit.MILLISECONDS); // nothing is sent any more
+            assertTrue(s.progress.commit(Commit.operators(to, 40, "tool", 0, d -> { })));
+            s.persist();
+            s.start(Role.MASTER);
+            assertEquals(OptionalLong.of(40), s.storedOffset(to));
+            assertEquals(Decision.RESET, s.ask(to, 101, "c1"), "it is closed to consumers still");
+        }
+    }
+
+    @Test
+    void connectionsThatCountAsOneOpenAKeyToEachOther(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            s.options.peers = (client, group) -> client.startsWith("proxy:") ? "proxy" : null;
+            s.start(Role.MASTER);
+            s.ask(key, 100, "c1");
+            s.progress.assign(Collections.singletonMap(key, 10L));
+            assertTrue(s.progress.followed(key, 10, "proxy:1"));
+            assertEquals(Decision.DURABLE, s.ask(key, 11, "proxy:2"));
+            assertEquals(Decision.RESET, s.ask(key, 90, "c1"));
+            assertEquals(Decision.RESET, s.ask(key, 12, "proxy:3"), "a reset is assigned, to all");
+            assertTrue(s.progress.followed(key, 11, "c1"));
+            assertEquals(Decision.DURABLE, s.ask(key, 12, "proxy:3"));
+            s.progress.forget("proxy");
+            assertEquals(Decision.RESET, s.ask(key, 13, "proxy:4"));
+            assertTrue(s.progress.followed(key, 12, "c1"));
+            assertEquals(Decision.CLOSED, s.ask(key, 13, "proxy:5"), "the host was told once");
+        }
+    }
+
     @Test
     void whatSomebodyElseMovesDuringARemovalIsLeftAloneAndSaid(TestInfo test) throws Exception {
         Key moved = new Key("orders", "billing", 4);

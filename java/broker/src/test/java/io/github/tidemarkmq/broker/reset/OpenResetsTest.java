@@ -22,11 +22,14 @@ class OpenResetsTest {
     private static final Key KEY = new Key("orders", "billing", 3);
     private static final String A = "10.0.0.1:4000";
     private static final String B = "10.0.0.2:4000";
+    /** Two connections of a proxy. */
+    private static final String P = "10.0.0.9:4000";
+    private static final String Q = "10.0.0.9:4001";
 
     private final Table table = new Table();
     private final Carrier carrier = new Carrier();
     private long millis = 1_000;
-    private final OpenResets resets = new OpenResets(carrier, new Quiet(), () -> millis);
+    private final OpenResets resets = new OpenResets(carrier, this::host, new Quiet(), () -> millis);
 
     OpenResetsTest() {
         resets.start(table);
@@ -37,6 +40,10 @@ class OpenResetsTest {
         resets.close();
     }
 
+    private String host(String client, String group) {
+        return client.startsWith("10.0.0.9:") ? "10.0.0.9" : null;
+    }
+
     /** As the manager does it. */
     private boolean passes(Commit commit) {
         return resets.admits(commit) && table.commit(commit);
@@ -44,6 +51,10 @@ class OpenResetsTest {
 
     private boolean commit(String client, long offset) {
         return passes(Commit.of(KEY, offset, Origin.ONE_WAY, client, 0));
+    }
+
+    private boolean tool(long offset) {
+        return passes(Commit.operators(KEY, offset, B, 0, d -> { }));
     }
 
     private boolean onTheBack(String client, long offset) {
@@ -114,6 +125,35 @@ class OpenResetsTest {
         take(A, 100);
         assertFalse(commit(B, 100));
         assertEquals(Collections.emptyList(), table.followed);
+    }
+
+    @Test
+    void behindAProxyAnyOfItsConnectionsFollows() {
+        assign(100);
+        take(P, 100);
+        assertFalse(commit(A, 100));
+        assertFalse(onTheBack(Q, 500));
+        assertTrue(commit(Q, 100));
+        assertEquals(Collections.singletonList("100 by " + Q), table.followed);
+    }
+
+    @Test
+    void aLitePullConsumerBehindAProxyFollowsByPullingThere() {
+        assign(100);
+        take(P, 100);
+        resets.pulled(KEY, Q, 100, 132);
+        assertEquals(Collections.singletonList("100 by " + Q), table.followed);
+    }
+
+    @Test
+    void whatAnOperatorSaysIsNeitherOfBeforeNorASignOfFollowing() {
+        carrier.carries = true;
+        assign(100);
+        assertFalse(tool(100), "the table takes nothing yet");
+        assertEquals(Collections.emptyList(), table.followed);
+        assertTrue(commit(A, 100));
+        assertFalse(commit(A, 500));
+        assertTrue(tool(500), "a moment after the reset was followed");
     }
 
     @Test
