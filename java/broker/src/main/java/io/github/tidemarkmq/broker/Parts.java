@@ -223,7 +223,7 @@ final class Parts {
         return new OffsetRequests(brokers, release, progress, connections, lanes, log);
     }
 
-    /** Before the ports close: who waits for a commit gets the answer. */
+    /** Before the ports close: whoever waits for a commit gets the answer. */
     private void drain() {
         progress.drain(DRAIN_MILLIS, TimeUnit.MILLISECONDS);
     }

@@ -40,7 +40,7 @@ final class Settings {
     static final String WITHOUT_CLUSTER = "tidemarkWithoutCluster";
     /** How long the start waits for the cluster to answer; by default 30. */
     static final String START_SECONDS = "tidemarkStartSeconds";
-    /** A file that a plain broker has written, beside a cluster that has this broker's keys: end, merge or ignore. */
+    /** A file that a plain broker has written, where the cluster has this broker's keys: end, merge or ignore. */
     static final String UNMARKED_FILE = "tidemarkUnmarkedFile";
     /** Offsets beyond the end of their queues, more than a lost tail: end, lower, or keep. */
     static final String LOST_LOG = "tidemarkLostLog";

@@ -14,7 +14,7 @@ final class Unsupported {
     private Unsupported() {
     }
 
-    /** What broker.conf tells, before the broker is made. */
+    /** What broker.conf shows, before the broker is made. */
     static void check(Properties conf) throws StartRefused {
         if (is(conf, "enableDLegerCommitLog")) {
             throw new StartRefused("enableDLegerCommitLog=true is not supported: a DLedger group changes its master"

@@ -10,7 +10,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Replaces the broker's file so that a crash leaves the old one or the new one, whole: written beside, synced, renamed.
+ * Replaces the broker's file so that a crash leaves the old one or the new one, whole: written aside, synced, renamed.
  * The one before becomes the .bak, as the broker has it; between the two renames there is only that, which every
  * version reads then.
  */

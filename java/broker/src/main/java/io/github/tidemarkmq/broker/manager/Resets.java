@@ -12,7 +12,7 @@ public interface Resets {
      * A pull or a pop of the key takes the reset that waits for it.
      *
      * @param client the connection's address, as its commits have it; null for a pop, and for a pull that was held
-     * @return the offset from which it goes on; null if no reset waits, or not for this one
+     * @return the offset from which it continues; null if no reset waits, or not for this one
      */
     Long take(Key key, String client);
 
@@ -21,10 +21,10 @@ public interface Resets {
      *
      * @param client the connection's address
      * @param from   from where it pulled; -1 if that is not known
-     * @param next   what it was told to go on with
+     * @param next   what it was told to continue with
      */
     void pulled(Key key, String client, long from, long next);
 
-    /** Whether a commit may go on to the table: it is not one from before a reset. Asked once for each commit. */
+    /** Whether a commit may proceed to the table: it is not one from before a reset. Asked once for each commit. */
     boolean admits(Commit commit);
 }

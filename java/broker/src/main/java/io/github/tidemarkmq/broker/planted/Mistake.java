@@ -7,7 +7,7 @@ package io.github.tidemarkmq.broker.planted;
 public final class Mistake {
     /** A two-way 15 is answered before the cluster has its value. */
     public static final boolean ANSWERED_EARLY = false;
-    /** A value is sent before the log that it rests on is flushed, as POP's behind its checkpoint. */
+    /** A value is sent before the log that it rests on is flushed, as POP's after its checkpoint. */
     public static final boolean LOG_NOT_AWAITED = false;
     /** Requests of one connection overtake one another: an old value comes after a newer one. */
     public static final boolean ORDER_LOST = false;
@@ -15,7 +15,7 @@ public final class Mistake {
     public static final boolean RESET_UNDONE = false;
     /** A broker starts on an empty table, without reading its keys. */
     public static final boolean TABLE_NOT_READ = false;
-    /** A master does not see that another has claimed its name, and goes on with the newer epoch. */
+    /** A master does not see that another has claimed its name, and continues with the newer epoch. */
     public static final boolean CLAIM_IGNORED = false;
 
     private Mistake() {

@@ -13,7 +13,7 @@ import org.apache.rocketmq.remoting.protocol.RemotingCommand;
 
 /**
  * What operators do to offsets through a broker: done in the cluster first, and only then by the broker. If the cluster
- * does not do it within 2 s, the tool gets the error, and nothing has changed, but for what the error names:
+ * does not do it within 2 s, the tool gets the error, and nothing has changed, except for what the error names:
  * where a command is several acts, those before stay done. A code is refused, as ever, by the broker's own processor.
  */
 public final class Acts extends InFront {

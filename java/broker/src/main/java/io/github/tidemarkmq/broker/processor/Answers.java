@@ -23,7 +23,7 @@ final class Answers {
         switch (decision) {
             case DURABLE:
                 return brokers;
-            case RESET: // as ConsumerManageProcessor answers; mqadmin goes on to the reset itself only after a 0
+            case RESET: // as ConsumerManageProcessor answers; mqadmin proceeds to the reset itself only after a 0
                 brokers.setRemark("Offset has been previously reset");
                 return brokers;
             case CLOSED:

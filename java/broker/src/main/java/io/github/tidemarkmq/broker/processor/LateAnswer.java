@@ -27,7 +27,7 @@ final class LateAnswer implements Decided {
     public void decided(Decision d) {
         synchronized (this) {
             if (decision != null) {
-                return; // the first one tells why
+                return; // the first one says why
             }
             decision = d;
             if (brokers == null) {

@@ -10,8 +10,8 @@ import org.apache.rocketmq.remoting.netty.NettyRequestProcessor;
 import org.apache.rocketmq.remoting.protocol.RemotingCommand;
 
 /**
- * Codes 11 and 361: says where the commit on the back of a pull comes from, and tells guard mode of consumers that are
- * beyond the end of their queue, whom the broker corrects (21). Never waits for the cluster.
+ * Codes 11 and 361: says where the commit on the back of a pull comes from, and informs guard mode of consumers that
+ * are beyond the end of their queue, which the broker corrects (21). Never waits for the cluster.
  */
 public final class Pulls extends InFront {
     public static final int PULL = 11;

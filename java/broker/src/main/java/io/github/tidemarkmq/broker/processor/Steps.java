@@ -4,7 +4,7 @@ import io.github.tidemarkmq.broker.progress.ActFailed;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The acts that one command is made of, one after the other: one that fails tells what was done before it. */
+/** The acts that one command is made of, one after the other: the error of one names those done before it. */
 final class Steps {
     /** An act of {@code progress.Progress}. */
     interface Act {

@@ -138,7 +138,7 @@ final class Arrival {
             return s.running() == null && s.meta().clusterId().equals(there.clusterId())
                 && s.meta().index() >= there.index();
         } catch (TidemarkException e) {
-            return false; // its master tells
+            return false; // its master says so later
         }
     }
 
@@ -152,7 +152,7 @@ final class Arrival {
     }
 
     /**
-     * Imports the file. Its mark keeps the id from before the first step on, so that the next start goes on with it.
+     * Imports the file. Its mark keeps the id from before the first step on, so that the next start continues it.
      *
      * @return false if an earlier start had brought it in whole: what is lower in the cluster was lowered since
      */

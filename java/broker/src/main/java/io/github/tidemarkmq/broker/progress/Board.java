@@ -34,7 +34,7 @@ final class Board {
         this.lines = lines;
     }
 
-    /** A consumer has lowered a key: counted, and told with its address, ten times a second at most. */
+    /** A consumer has lowered a key: counted, and logged with its address, ten times a second at most. */
     void lowered(KeyProgress k, long from, Commit c) {
         tally.lowered.increment();
         long second = System.nanoTime() / 1_000_000_000;

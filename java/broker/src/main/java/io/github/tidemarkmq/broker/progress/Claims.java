@@ -63,7 +63,7 @@ final class Claims {
     /**
      * Whether a master of an earlier epoch of this broker's group has claimed the name after it.
      *
-     * @throws TidemarkException it can't be told now
+     * @throws TidemarkException it can't be said now
      */
     boolean isOvertaken(Holder us, Deadline deadline) throws TidemarkException {
         ClaimAnswer a = cluster.claimOfBroker(options.broker, ReadAt.LINEARIZABLE, deadline);
@@ -72,7 +72,7 @@ final class Claims {
 
     /**
      * Claims the name, again with a new base whenever somebody else was faster; never over a master of a later epoch
-     * of its group, which the controllers have told of before they tell this one.
+     * of its group, which the controllers have announced before they tell this one.
      *
      * @param wanted whether this broker is the master still: another may have been made it meanwhile, and have claimed
      * @return index and cluster of the claim

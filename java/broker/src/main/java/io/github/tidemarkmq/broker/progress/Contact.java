@@ -7,7 +7,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Whether the cluster answers: told to people once when it stops and once when it is back, and slows down who tries.
+ * Whether the cluster answers: logged once when it stops and once when it is back; slows down those who try.
  * Any thread.
  */
 final class Contact {
@@ -44,7 +44,7 @@ final class Contact {
         T send() throws TidemarkException;
     }
 
-    /** Makes a call; what the client throws unasked is told, an Error too, and is an outcome that nobody knows. */
+    /** Makes a call; an undeclared exception of the client, or an Error, is logged, and is an unknown outcome. */
     <T> T call(Call<T> call) throws TidemarkException {
         try {
             return call.send();
@@ -54,7 +54,7 @@ final class Contact {
         }
     }
 
-    /** A thread of ours failed at something, and goes on after this pause. */
+    /** A thread of ours failed at something, and continues after this pause. */
     void stumbled(String at, Throwable e) throws InterruptedException {
         lines.error("tidemark: " + at + " failed; it goes on with what comes next", e);
         pause(4);
@@ -77,7 +77,7 @@ final class Contact {
         }
     }
 
-    /** As {@link #pause(int)}, for who is not a thread of ours; false if it was interrupted, and stays so. */
+    /** As {@link #pause(int)}, for a thread that is not ours; false if it was interrupted, and stays so. */
     boolean pause() {
         try {
             pause(4);

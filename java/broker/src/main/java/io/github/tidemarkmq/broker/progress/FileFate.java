@@ -3,7 +3,7 @@ package io.github.tidemarkmq.broker.progress;
 import io.github.tidemarkmq.client.KeyPage;
 import io.github.tidemarkmq.client.Meta;
 
-/** What becomes of the broker's file beside what the cluster has. */
+/** What becomes of the broker's file, given what the cluster has. */
 enum FileFate {
     /** The cluster's keys are the broker's; of the file, only what its mark names as not sent. */
     FOLLOW,
@@ -23,7 +23,7 @@ enum FileFate {
         String id = page.meta().clusterId();
         boolean none = page.states().isEmpty();
         if (mark != null && mark.broker.equals(options.broker) && !mark.importId.isEmpty() && mark.clusterId.equals(id)) {
-            return IMPORT; // a start before was cut down: half way, or before it wrote the file anew
+            return IMPORT; // a start before was cut down: half way, or before it wrote its file
         }
         if (file.rows().isEmpty() && (mark == null || mark.unsent.isEmpty())) {
             return FOLLOW;
@@ -94,9 +94,9 @@ enum FileFate {
 
     /**
      * The index that the broker had followed to: what is newer was moved while it was away. 0 where the cluster's keys
-     * are followed beside a mark of another cluster, of another name, or of later than the cluster is now: whatever
-     * consumers hold, it does not rest on them. Without a mark nothing was moved but what is pending; nor is anything
-     * closed whose larger offset is to stay.
+     * are followed in spite of a mark of another cluster, of another name, or of later than the cluster is now:
+     * whatever consumers hold, it does not rest on them. Without a mark nothing was moved except what is pending; nor
+     * is anything closed whose larger offset is to stay.
      */
     long since(OffsetFile file, Meta cluster, String broker) {
         Mark m = file.mark();

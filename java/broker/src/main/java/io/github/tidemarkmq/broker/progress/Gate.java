@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
  * closed to all; opening it for one connection opens it for no other.
  */
 final class Gate {
-    /** How long a removed key can't be created anew by who has not read that it is gone. */
+    /** How long a removed key can't be created again by a connection that has not read that it is gone. */
     private static final long REMOVED_NANOS = TimeUnit.SECONDS.toNanos(15);
 
     private final boolean removed;
@@ -34,7 +34,7 @@ final class Gate {
         this.ofPop = ofPop;
     }
 
-    /** Of a key that was moved: it stays closed to who does not read it. */
+    /** Of a key that was moved: it stays closed to those who do not read it. */
     static Gate moved() {
         return new Gate(false, false);
     }
@@ -76,9 +76,9 @@ final class Gate {
     }
 
     /**
-     * Whether a commit of POP that it is closed to shows that POP has begun anew, at the table's offset. What POP has
+     * Whether a commit of POP that it is closed to shows that POP has restarted at the table's offset. What POP has
      * under way never falls, and is the same again only of acks in an orderly pop: so what is below the last one that
-     * was not taken, and the same again of the buffer, come from after it. The buffer goes on from what was not taken
+     * was not taken, and the same again of the buffer, come from after it. The buffer continues from what was not taken
      * as long as it is not empty: all of that is delivered again.
      */
     boolean isPopsRestart(Commit c) {

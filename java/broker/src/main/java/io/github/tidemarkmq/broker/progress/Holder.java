@@ -5,8 +5,9 @@ import java.util.regex.Pattern;
 
 /**
  * Who claims a broker's name: a store of a RocketMQ cluster and, in a controller group, the epoch under which it was
- * made the master. Brokers of one group hold the same store, so only the epoch tells the master from one that was the
- * master before and has not heard of it. As text "cluster/store", with "#epoch" behind it if there is one. Immutable.
+ * made the master. Brokers of one group hold the same store, so only the epoch distinguishes the master from one that
+ * was the master before and has not heard of it. As text "cluster/store", with "#epoch" after it if there is one.
+ * Immutable.
  */
 final class Holder {
     private static final Pattern WITH_EPOCH = Pattern.compile("(.*)#([1-9][0-9]{0,17})", Pattern.DOTALL);

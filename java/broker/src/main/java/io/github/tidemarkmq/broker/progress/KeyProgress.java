@@ -24,7 +24,7 @@ final class KeyProgress {
         RESET,
         /** A newer claim has taken it away: nothing is taken, nothing sent. */
         LOST,
-        /** The cluster has it no more. */
+        /** The cluster no longer has it. */
         GONE,
         /** It has left the table: who holds it looks again. */
         DEAD
@@ -33,7 +33,7 @@ final class KeyProgress {
     final Queues of;
     final int queue;
     volatile long value = NONE;
-    /** The position's offset as the cluster last told it, and the epoch under which it did. */
+    /** The position's offset as the cluster last reported it, and the epoch under which it did. */
     long acked = NONE;
     long epoch;
     Phase phase = Phase.UNREAD;
@@ -54,7 +54,7 @@ final class KeyProgress {
     }
 
     /**
-     * Takes a value, or not. Not of a dead key: who calls holds the monitor and has looked.
+     * Takes a value, or not. Not of a dead key: the caller holds the monitor and has looked.
      *
      * @param waiter who waits for it; null for nobody
      * @return null if it was taken and is marked; DURABLE if it was and need not be; else why it was not taken
@@ -88,7 +88,7 @@ final class KeyProgress {
                 if (closedTo(c, b)) {
                     return closed(b);
                 }
-                phase = Phase.UNREAD; // it is created anew
+                phase = Phase.UNREAD; // it is created again
                 return null;
             default:
                 return closedTo(c, b) ? shut(c.connection(), b) : null;
@@ -194,7 +194,7 @@ final class KeyProgress {
         return traffic != null && traffic.ofPop;
     }
 
-    /** It was read, or is given back by who could not. */
+    /** It was read, or is given back by a reader that could not. */
     synchronized void readDone() {
         reading = false;
     }
@@ -220,7 +220,7 @@ final class KeyProgress {
         }
     }
 
-    /** What to send now; null for nothing. The key is in flight then, until one of the five below is told. */
+    /** What to send now; null for nothing. The key is in flight then, until one of the five below is called. */
     synchronized Send plan(Board b) {
         queued = false;
         if (phase != Phase.OPEN || traffic == null || traffic.inFlight != null) {
@@ -294,7 +294,7 @@ final class KeyProgress {
         settled(b);
     }
 
-    /** After acked has changed: what it covers is marked no more, and the value is never below what others raised. */
+    /** After acked has changed: what it covers is no longer marked, and the value is never below what others raised. */
     void settled(Board b) {
         if (traffic != null) {
             traffic.settleBelow(acked, b.outbox);
@@ -346,7 +346,7 @@ final class KeyProgress {
         }
     }
 
-    /** Gives up what is marked; who waits is told. An answer that comes later finds nothing. */
+    /** Gives up what is marked; whoever waits is told. An answer that comes later finds nothing. */
     void drop(Board b, Decision decision) {
         if (traffic != null) {
             traffic.drop(b.outbox, decision);
@@ -428,7 +428,7 @@ final class KeyProgress {
      * goes in without a value, before an operator's that may be under way; so does one that the cluster never had, and
      * whose value is not to be sent.
      *
-     * @param popYields as in {@link #row}: what is to give way is no leftover, since a mark does not tell whose it is
+     * @param popYields as in {@link #row}: what is to give way is no leftover, since a mark does not say whose it is
      */
     synchronized void unsent(long durable, boolean popYields, Consumer<Mark.Unsent> mark) {
         boolean held = phase == Phase.OPEN || phase == Phase.RESET || phase == Phase.LOST;
@@ -446,7 +446,7 @@ final class KeyProgress {
         }
     }
 
-    /** A removed key that anybody may create anew leaves the table. The key is empty then. */
+    /** A removed key that anybody may create again leaves the table. The key is empty then. */
     synchronized boolean bury() {
         if (phase != Phase.GONE || gate != null && !gate.isOver()) {
             return false;

@@ -13,8 +13,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Brings lowered values to the cluster, one Set at a time, beside the senders, so that no commit waits for them. What
- * it holds is in flight: a Set whose outcome is not known is sent again as it was before anything else of its key.
+ * Brings lowered values to the cluster, one Set at a time, alongside the senders, so that no commit waits for them.
+ * What it holds is in flight: a Set whose outcome is not known is sent again as it was before anything else of its key.
  */
 final class Lowering implements Runnable {
     private static final long CALL_MILLIS = 5_000;

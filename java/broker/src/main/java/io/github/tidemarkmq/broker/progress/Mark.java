@@ -31,7 +31,7 @@ public final class Mark {
         final long offset;
         /** The epoch under which it is to be sent; {@link Mark#UNREAD} to merge it by maximum. */
         final long epoch;
-        /** The offset that the cluster last told of the key; -1 for none. */
+        /** The offset that the cluster last reported for the key; -1 for none. */
         final long acked;
 
         Unsent(Key key, long offset, long epoch, long acked) {
@@ -101,7 +101,7 @@ public final class Mark {
             .collect(Collectors.toList());
     }
 
-    /** The field's value, standard JSON, to be written behind {@code "tidemark":}. */
+    /** The field's value, standard JSON, to be written after {@code "tidemark":}. */
     public String json() {
         StringBuilder s = new StringBuilder(256).append("{\"cluster\":");
         quote(s, clusterId);

@@ -103,12 +103,12 @@ final class Marked {
         notifyAll();
     }
 
-    /** Nothing is taken from now on; {@link #idle} tells when what was taken is done. */
+    /** Nothing is taken from now on; {@link #idle} says when what was taken is done. */
     synchronized void pause() {
         paused = true;
     }
 
-    /** Goes on, with all that waits for the log looked at anew: a broker that changed its role may have cut its log. */
+    /** Continues, and checks again all that waits for the log: a broker that changed its role may have cut its log. */
     synchronized void go() {
         while (!resting.isEmpty()) {
             ready.add(resting.poll().key);
@@ -128,7 +128,7 @@ final class Marked {
             }
             TimeUnit.NANOSECONDS.timedWait(this, left);
             wake();
-            notify(); // it may have been meant for who sends
+            notify(); // it may have been meant for a sender
         }
         return true;
     }

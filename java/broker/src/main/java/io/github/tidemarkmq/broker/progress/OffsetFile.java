@@ -189,7 +189,7 @@ public final class OffsetFile {
         mark = m;
     }
 
-    /** Writes beside, syncs, renames, and syncs the folder: a crash leaves the old file or the new one. */
+    /** Writes a file next to it, syncs, renames, and syncs the folder: a crash leaves the old file or the new one. */
     private static void replace(Path path, byte[] old, int from, int to, byte[] field) throws IOException {
         Path beside = path.resolveSibling(path.getFileName() + ".tidemark");
         try (FileChannel out = FileChannel.open(beside, StandardOpenOption.CREATE, StandardOpenOption.WRITE,

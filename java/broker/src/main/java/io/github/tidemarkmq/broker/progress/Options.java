@@ -5,7 +5,7 @@ import java.util.function.Supplier;
 
 /** How a broker keeps its offsets in the cluster. A plain holder; the fields have the defaults. */
 public final class Options {
-    /** What to do with a file without the mark beside a cluster that has keys of this broker: it ran without us. */
+    /** What to do with a file without the mark where the cluster has keys of this broker: it ran without us. */
     public enum Unmarked {
         /** The start ends with a sentence. */
         REFUSE,

@@ -5,8 +5,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What changes of keys entail for others (resets, answers), told in the order of the changes by one thread that holds
- * no lock. Bounded by what there is to tell of: keys and waiters.
+ * The consequences of changes of keys for others (resets, answers), reported in the order of the changes by one thread
+ * that holds no lock. Bounded by the keys and waiters that there are to report on.
  */
 final class Outbox implements Runnable {
     private static final Runnable END = () -> { };
@@ -40,7 +40,7 @@ final class Outbox implements Runnable {
         return consumers.neverPulls(key);
     }
 
-    /** Waits until what is in it now has been told; false if that takes longer. */
+    /** Waits until what is in it now has been reported; false if that takes longer. */
     boolean flush(long millis) {
         CountDownLatch told = new CountDownLatch(1);
         queue.add(told::countDown);
@@ -72,7 +72,7 @@ final class Outbox implements Runnable {
         }
     }
 
-    /** Ends run once all that is in it has been told. */
+    /** Ends run once all that is in it has been reported. */
     void close() {
         queue.add(END);
     }

@@ -7,7 +7,7 @@ import io.github.tidemarkmq.client.OffsetKey;
 import io.github.tidemarkmq.client.TidemarkException;
 import java.util.concurrent.TimeUnit;
 
-/** Where a listing of the cluster's keys is: one that goes back, or takes for ever, must not hold who waits for it. */
+/** Where a listing of the cluster's keys is: one that goes back, or takes for ever, must not hold up its caller. */
 final class Pages {
     private static final long MOST_MINUTES = 10;
 
@@ -28,7 +28,7 @@ final class Pages {
     }
 
     /**
-     * Goes on behind this page.
+     * Continues after this page.
      *
      * @return false if it was the last one
      * @throws TidemarkException DAMAGED if another is to come and this one ends no later than the one before; NOT_READY

@@ -50,7 +50,7 @@ public final class Progress {
     }
 
     /**
-     * Takes a commit: the key's value changes at once, and goes to the cluster behind. Never blocks. It is not taken
+     * Takes a commit: the key's value changes at once, and goes to the cluster later. Never blocks. It is not taken
      * (see {@link Decision} for why) while a reset of the key is assigned, from a connection that a moved key is closed
      * to, of a key that another broker has claimed, where it is lower at a slave, and if it is no offset.
      *
@@ -79,7 +79,7 @@ public final class Progress {
         return taken;
     }
 
-    /** Whether a consumer's query is to be answered by {@link #read}: at a slave, and while a promotion goes on. */
+    /** Whether a consumer's query is to be answered by {@link #read}: at a slave, and during a promotion. */
     public boolean asksCluster() {
         return life.asksCluster();
     }
@@ -205,7 +205,7 @@ public final class Progress {
     }
 
     /**
-     * Assigns the reset of the key again: who took it has not followed.
+     * Assigns the reset of the key again: the one that took it has not followed.
      *
      * @return false, and nothing is done, if another offset is assigned by now, or none
      */
@@ -260,7 +260,7 @@ public final class Progress {
     }
 
     /**
-     * The mark to be written into the broker's file, beside the table as {@link #rows} gives it after this call. Null:
+     * The mark to be written into the broker's file, next to the table as {@link #rows} gives it after this call. Null:
      * the file must not be written, since it still holds what nobody else has; so does one whose import is under way.
      */
     public Mark mark() {
@@ -269,7 +269,7 @@ public final class Progress {
 
     /** Writes the broker's file. */
     public interface Writing {
-        /** Writes it with this mark, beside the table as {@link #rows} gives it now. */
+        /** Writes it with this mark, next to the table as {@link #rows} gives it now. */
         void write(Mark mark) throws IOException;
     }
 
@@ -283,7 +283,7 @@ public final class Progress {
 
     /**
      * This broker is the master from now on: claims the name and reads all keys again. Blocks, for
-     * {@link Options#startMillis} at most; then it goes on behind, and until it is done nothing is sent.
+     * {@link Options#startMillis} at most; then it continues in the background, and until it is done nothing is sent.
      *
      * @param epoch under which a controller has made it the master: nothing is claimed over a later one; 0 without a
      *     controller
@@ -295,7 +295,7 @@ public final class Progress {
 
     /**
      * Whether a master of an earlier epoch has claimed the name after this one, which has lost keys to it: then it is
-     * to be promoted again. False if the cluster does not tell. Blocks for {@link Options#actMillis} at most.
+     * to be promoted again. False if the cluster does not say. Blocks for {@link Options#actMillis} at most.
      */
     public boolean isOvertaken() {
         return life.isOvertaken();
@@ -324,14 +324,14 @@ public final class Progress {
         return board.counters(waiters.count(), life::hasArrived);
     }
 
-    /** Waits until nothing is left to send, for the time given at most; tells whether that is so. */
+    /** Waits until nothing is left to send, for the time given at most; returns whether that is so. */
     public boolean drain(long time, TimeUnit unit) {
         return life.drain(time, unit);
     }
 
     /**
-     * Sends what is marked, within the time given, answers who waits, and ends its threads. What is not sent by then
-     * is in {@link #mark}, which still works, as {@link #query}, {@link #commit} and {@link #rows} do.
+     * Sends what is marked, within the time given, answers whoever waits, and ends its threads. What is not sent by
+     * then is in {@link #mark}, which still works, as {@link #query}, {@link #commit} and {@link #rows} do.
      */
     public void close(long time, TimeUnit unit) {
         life.drain(time, unit);

@@ -80,7 +80,7 @@ final class Reader implements Runnable {
         }
     }
 
-    /** Reads some keys now, for who can wait. What was followed meanwhile is never newer than the answer. */
+    /** Reads some keys now, for callers that can wait. What was followed meanwhile is never newer than the answer. */
     FetchAnswer fetch(List<OffsetKey> keys) throws TidemarkException {
         return fetch(keys, Deadline.after(CALL_MILLIS, TimeUnit.MILLISECONDS));
     }

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 /** The keys that are to be read from the cluster, in their order. Put in under the key's monitor, once until read. */
 final class Reads {
-    /** A key to be read, and who waits for it, or null. */
+    /** A key to be read, and the waiter for it, or null. */
     static final class Wish {
         final KeyProgress key;
         final Waiter waiter;
@@ -19,7 +19,7 @@ final class Reads {
     }
 
     private final ArrayDeque<Wish> wishes = new ArrayDeque<>();
-    /** Wishes of who waits, nearly in the order in which their time is over. */
+    /** Wishes with a waiter, nearly in the order in which their time is up. */
     private final ArrayDeque<Wish> asked = new ArrayDeque<>();
     private boolean paused = true;
     private boolean closed;

@@ -40,7 +40,7 @@ final class Takeover {
     }
 
     /**
-     * A key that is new here. The higher offset stays: a consumer has read what it goes on from, here or elsewhere.
+     * A key that is new here. The higher offset stays: a consumer has read what it continues from, here or elsewhere.
      *
      * @param yields what POP said gives way to the store's offset
      */
@@ -59,7 +59,7 @@ final class Takeover {
             if (k.value != KeyProgress.NONE && k.value < k.acked) {
                 k.drop(b, Decision.CLOSED);
                 k.value = k.acked;
-                k.gate = Gate.moved(); // who said less is told so
+                k.gate = Gate.moved(); // those who said less are told so
             }
             k.settled(b);
             k.schedule(b);
@@ -87,7 +87,7 @@ final class Takeover {
         }
     }
 
-    /** A row of a listing, perhaps older than what an answer has told meanwhile. */
+    /** A row of a listing, perhaps older than what an answer has said meanwhile. */
     static void follow(KeyProgress k, KeyState s, Board b) {
         synchronized (k) {
             if (k.phase == Phase.UNREAD) {

@@ -4,9 +4,9 @@ import io.github.tidemarkmq.broker.progress.Decided.Decision;
 import java.util.ArrayDeque;
 
 /**
- * What is under way for one key: values not yet acknowledged, and who waits for them. A key without has none of this
- * in memory. Guarded by the key. When what the key holds is replaced, so is this, and an answer to a send of the old
- * one finds that nobody asks for it any more.
+ * What is under way for one key: values not yet acknowledged, and the waiters for them. A key without any has none of
+ * this in memory. Guarded by the key. When what the key holds is replaced, so is this, and an answer to a send of the
+ * old one finds that nobody asks for it any more.
  */
 final class Traffic {
     private static final long NONE = KeyProgress.NONE;
@@ -57,7 +57,7 @@ final class Traffic {
         lower |= lowers;
     }
 
-    /** Adds who waits for the newest value. Those whose time is over leave, so a dead cluster fills no memory. */
+    /** Adds a waiter for the newest value. Those whose time is up leave, so a dead cluster fills no memory. */
     void add(Waiter waiter) {
         if (waiters == null) {
             waiters = new ArrayDeque<>(2);
@@ -95,7 +95,7 @@ final class Traffic {
         return waiting != NONE ? Math.min(waitingAt, newestAt) : newestAt;
     }
 
-    /** What was sent is acknowledged: it, and what was before it, is marked no more. */
+    /** What was sent is acknowledged: it, and what was before it, is no longer marked. */
     void settleSent(Outbox out) {
         settleUpTo(sentSeq, out);
         sent = NONE;
@@ -129,7 +129,7 @@ final class Traffic {
         }
     }
 
-    /** All is given up: who waits is told. */
+    /** All is given up: whoever waits is told. */
     void drop(Outbox out, Decision decision) {
         while (waiters != null && !waiters.isEmpty()) {
             out.decide(waiters.poll(), decision);

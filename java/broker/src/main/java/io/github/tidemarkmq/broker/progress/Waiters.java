@@ -77,7 +77,7 @@ final class Waiters implements Runnable {
         return null;
     }
 
-    /** Answers who waits, and takes no more. */
+    /** Answers whoever waits, and takes no more. */
     synchronized void close() {
         closed = true;
         notifyAll();

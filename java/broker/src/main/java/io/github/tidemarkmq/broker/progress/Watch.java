@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Follows the keys of the broker's name: what changed since the last look, once a second, and after an act of anybody
- * also which keys are gone, which no listing of changes tells. It takes a tenth of the time at most: a look that took
+ * also which keys are gone, which no listing of changes shows. It takes a tenth of the time at most: a look that took
  * long is followed by a long rest.
  */
 final class Watch {

@@ -6,8 +6,8 @@ import io.github.tidemarkmq.broker.progress.Origin;
 import io.github.tidemarkmq.broker.progress.Peers;
 
 /**
- * One reset of one key on its way: assigned, taken by a pull or a pop, followed. It tells values that its consumer had
- * before from values that it has since. Guarded by its own monitor; it calls nobody.
+ * One reset of one key on its way: assigned, taken by a pull or a pop, followed. It distinguishes values that its
+ * consumer had before from values that it has since. Guarded by its own monitor; it calls nobody but {@link Peers}.
  */
 final class Move {
     /** How long after taking a reset a client may still send what it had before: its persist timer is 5 s, a client
@@ -89,7 +89,7 @@ final class Move {
      * A pull was answered.
      *
      * @param from where it asked for messages; negative if that is not known
-     * @param next where its client goes on
+     * @param next where its client continues
      * @return whether it shows that the client has followed: it is the one that took the reset, and pulls at just
      *     that offset (a lite pull consumer says nothing else)
      */

@@ -9,7 +9,7 @@ import org.apache.rocketmq.remoting.protocol.RemotingCommand;
 
 /** What a broker says of itself (GET_BROKER_RUNTIME_INFO, as mqadmin brokerStatus asks), as far as its slaves ask. */
 final class MasterState {
-    /** The lines of a broker's state beside {@link StoreIdentity#LINE}. */
+    /** The lines of a broker's state in addition to {@link StoreIdentity#LINE}. */
     private static final String ROLE = "tidemarkRole";
     private static final String READ = "tidemarkClusterRead";
     private static final String CLUSTER = "tidemarkCluster";

@@ -9,7 +9,7 @@ import org.apache.rocketmq.broker.plugin.BrokerAttachedPlugin;
 import org.apache.rocketmq.store.config.BrokerRole;
 
 /**
- * How a broker 5.x tells of role changes: as a plugin of its controller's list. It tells more than those: a start of
+ * How a broker 5.x reports role changes: to a plugin in its controller's list. It reports more than those: a start of
  * services on a slave that acts for its master, which stays a slave, and their stop on a master that is not back yet,
  * which stays a master.
  */

@@ -7,13 +7,13 @@ import io.github.tidemarkmq.broker.store.TailCheck;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Follows the role of the broker. What tells of a change calls {@link #changed}, which returns when what the new role
- * demands is done: a master has claimed its name, read what the cluster has, and lowered what its log does not hold. In
- * a controller group that is in ReplicasManager.changeToMaster, before the name servers hear of it.
+ * Follows the role of the broker. Whatever reports a change calls {@link #changed}, which returns when the demands of
+ * the new role are met: a master has claimed its name, read what the cluster has, and lowered what its log does not
+ * hold. In a controller group that is in ReplicasManager.changeToMaster, before the name servers hear of it.
  *
- * <p>One thread of its own, from {@link #beforeServing} to {@link #close}, does what nobody tells of: a master that was elected
- * again while it was cut off keeps its role, but another may have claimed meanwhile, which a newer epoch of the group
- * shows; a slave learns from its master which store it is, and that what its file had is in the cluster.
+ * <p>One thread of its own, from {@link #beforeServing} to {@link #close}, does what nobody tells of: a master that was
+ * elected again while it was cut off keeps its role, but another may have claimed meanwhile, which a newer epoch of the
+ * group shows; a slave learns from its master which store it is, and that what its file had is in the cluster.
  */
 public final class RoleWatch {
     private static final long LOOK_MILLIS = 1_000;
@@ -59,7 +59,7 @@ public final class RoleWatch {
     private final Log log;
     private final Thread thread = new Thread(this::run, "tidemark-role");
     private volatile boolean closed;
-    /** The master was not reached, which has been told. Of the one thread alone. */
+    /** The master was not reached, which has been logged. Of the one thread alone. */
     private boolean silent;
     /** Changed under the monitor below. */
     private volatile Role role;
@@ -149,7 +149,7 @@ public final class RoleWatch {
         void run() throws StartRefused;
     }
 
-    /** A master that serves already goes on; what can't be lowered now is lowered later. */
+    /** A master that serves already continues; what can't be lowered now is lowered later. */
     private void lowerTail(Check check) {
         try {
             tailDue = false;

@@ -15,9 +15,9 @@ import java.util.regex.Pattern;
 
 /**
  * Which store this is: an id in a file of the store, drawn once by its first master. It stands in the claim, so that a
- * broker of the same name with other messages is told from this one. A slave has its master's, since it holds the same
- * log, so that it is the same holder when it is promoted. A copy of a store has its id too: whichever copy started last
- * has the claim.
+ * broker of the same name with other messages is distinguished from this one. A slave has its master's, since it holds
+ * the same log, so that it is the same holder when it is promoted. A copy of a store has its id too: whichever copy
+ * started last has the claim.
  *
  * <p>Any thread.
  */

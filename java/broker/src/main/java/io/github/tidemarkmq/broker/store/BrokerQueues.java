@@ -8,7 +8,8 @@ import org.apache.rocketmq.store.MessageStore;
 /**
  * The queues of a broker, of any version. A queue is there if the store has it, whatever is configured: a slave copies
  * the configuration of topics a while after their messages, and takes the old one away first; and a topic that was
- * narrowed keeps its queues. Where the store has none, the configuration tells an empty queue from one that is gone.
+ * narrowed keeps its queues. Where the store has none, the configuration distinguishes an empty queue from one that is
+ * gone.
  */
 public final class BrokerQueues implements QueueEnds {
     /** The queues in a store. */

@@ -71,7 +71,7 @@ public final class LogOf5 implements LogView {
 
     /**
      * Only members of the in-sync set are elected, so only they are waited for. One that has come back may have an
-     * old connection beside the new one.
+     * old connection alongside the new one.
      */
     private static List<Replica> group(AutoSwitchHAService ha, List<HAConnection> connections) {
         Map<Long, Long> acked = new HashMap<>();

@@ -11,9 +11,9 @@ import java.util.Set;
 
 /**
  * Offsets beyond the end of their queue: the log has lost its tail, to a power cut or to a failover, and new messages
- * get the offsets of the lost ones, so that a consumer that goes on where it was skips them. They are to be lowered to
- * the end. But where more than one queue in a hundred is concerned, the disk may not be the one that the offsets belong
- * to: then nobody but the operator can tell.
+ * get the offsets of the lost ones, so that a consumer that continues where it was skips them. They are to be lowered
+ * to the end. But where more than one queue in a hundred is concerned, the disk may not be the one that the offsets
+ * belong to: then nobody but the operator can tell.
  *
  * <p>Add every offset, then ask. Not safe for use by several threads.
  */
@@ -76,7 +76,7 @@ final class LostTail {
         return beyond;
     }
 
-    /** The same without that doubt: what is not there any more begins anew, so its offsets are lowered to 0. */
+    /** The same without that doubt: a queue that is not there any more restarts, so its offsets are lowered to 0. */
     Map<Key, Long> allLowered() {
         Map<Key, Long> all = new LinkedHashMap<>(beyond);
         all.putAll(missing);

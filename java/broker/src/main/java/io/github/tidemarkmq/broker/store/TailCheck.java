@@ -76,7 +76,7 @@ public final class TailCheck {
     }
 
     /**
-     * The same once more, without patience: for who tries again by itself, and holds locks meanwhile.
+     * The same once more, without patience: for a caller that tries again by itself, and holds locks meanwhile.
      *
      * @throws StartRefused the cluster could not be told
      */

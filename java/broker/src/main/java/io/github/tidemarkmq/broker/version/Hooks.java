@@ -77,7 +77,7 @@ public final class Hooks {
         return inControllerGroup(controller) ? new ControllerGroup(controller) : new BrokerGroup(controller, client(controller));
     }
 
-    /** Has the watch told of role changes. On a 4.9 there are none. @param end ends the process; it returns */
+    /** Has role changes reported to the watch. On a 4.9 there are none. @param end ends the process; it returns */
     public static void tell(BrokerController controller, RoleWatch watch, Consumer<StartRefused> end) {
         if (!is49()) {
             controller.getBrokerAttachedPlugins().add(new RolePlugin(controller, watch, end));

@@ -130,7 +130,7 @@ public abstract class Release {
      */
     public abstract Log log();
 
-    /** Waits until the lines logged so far are in the file: the broker logs behind. Within a second. */
+    /** Waits until the lines logged so far are in the file: the broker logs asynchronously. Within a second. */
     public abstract void flushLog();
 
     /** The lines of a logger, whose class is another in 4.9 and 5.x. */

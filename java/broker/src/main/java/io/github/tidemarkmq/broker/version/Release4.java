@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A broker 4.9: BrokerStartup makes and initializes it in one go, with a manager of its own, in whose place ours is put
- * before anything is served. All who use the manager read the field anew each time.
+ * before anything is served. All users of the manager read the field again each time.
  */
 final class Release4 extends Release {
     /** The name of the thread in which BrokerStartup shuts the broker down. */
@@ -82,7 +82,7 @@ final class Release4 extends Release {
         }
     }
 
-    /** BrokerStartup has a hook of its own already, which runs beside ours: ours waits for it. */
+    /** BrokerStartup has a hook of its own already, which runs alongside ours: ours waits for it. */
     @Override
     public void atEnd(BrokerController controller, Runnable before, Runnable after) {
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {

@@ -140,7 +140,7 @@ final class Release5 extends Release {
                 manager.setDataVersion(RemotingSerializable.fromJson(m.group(1), DataVersion.class));
             }
         } catch (IOException | RuntimeException e) {
-            return; // no file, only the .bak, or none in it that can be read: it begins anew, as the broker's own does
+            return; // no file, only the .bak, or none in it that can be read: it restarts, as the broker's own does
         }
     }
 

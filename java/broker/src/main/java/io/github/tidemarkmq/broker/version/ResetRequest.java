@@ -14,7 +14,7 @@ import org.apache.rocketmq.remoting.protocol.RemotingCommand;
 
 /**
  * The reset of a broker 4.9, which has none on its side: RESET_CONSUMER_CLIENT_OFFSET (220), as Broker2Client sends it
- * for mqadmin, but to offsets and not to a time. Push consumers stop, wait for 10 s, and go on there; no other kind
+ * for mqadmin, but to offsets and not to a time. Push consumers stop, wait for 10 s, and continue there; no other kind
  * listens.
  */
 final class ResetRequest implements Nudge {
