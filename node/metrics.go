@@ -150,7 +150,7 @@ func (n *Node) gauges() []Metric {
 		{"disk_low", "1 while fewer bytes are free than are needed; it ends when an eighth more are.", false, low},
 		{"leader", "1 while this member leads.", false, leads},
 		{"ready", "1 while this member serves.", false, number(n.Ready() == nil)},
-		{"digest_alarm", "1 while states differ and none has a majority; the log is not cut meanwhile.", false, alarm},
+		{"digest_alarm", "1 while states differ and none has a majority; meanwhile no snapshots are taken and the log is not cut.", false, alarm},
 	}
 }
 
