@@ -35,7 +35,7 @@ type contents struct {
 	// summed is the index from which on every entry has a sum; 0 in what an
 	// earlier build made.
 	summed uint64
-	vote   Vote
+	vote   storedVote
 	// segments is what a look at them has found; nil for LogBoltDB.
 	segments *walScan
 	conf     map[string][]byte

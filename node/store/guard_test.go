@@ -176,7 +176,7 @@ func TestTermFailsWithoutAPanic(t *testing.T) {
 	if err := <-got; err != nil {
 		t.Errorf("got %v", err)
 	}
-	if v, err := ReadVote(dir); err != nil || v.CurrentTerm != 4 {
+	if v, err := readVote(dir); err != nil || v.CurrentTerm != 4 {
 		t.Errorf("on disk: %+v, %v", v, err)
 	}
 

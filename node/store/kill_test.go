@@ -36,7 +36,7 @@ func TestKilledAnywhere(t *testing.T) {
 			t.Errorf("round %d: %d bytes, %v", round, len(data), err)
 		}
 		must(t, s.Close())
-		vote, err := ReadVote(dir)
+		vote, err := readVote(dir)
 		if err != nil || vote.Term < term || vote.CurrentTerm < vote.Term || vote.Candidate != fmt.Sprint("n", vote.Term) {
 			t.Errorf("round %d: a vote in term %d was told, found %+v, %v", round, term, vote, err)
 		}

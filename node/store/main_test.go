@@ -56,6 +56,15 @@ func again(t testing.TB, s *Store, cfg Config) *Store {
 	return open(t, cfg)
 }
 
+// readVote returns a stopped member's term and vote. Errors are ReadLog's.
+func readVote(dir string) (v storedVote, err error) {
+	err = reading(dir, func(c *contents) error {
+		v = c.vote
+		return nil
+	})
+	return v, err
+}
+
 // onlyOn ends a test of what only one log store has.
 func onlyOn(t testing.TB, log LogStore, why string) {
 	t.Helper()

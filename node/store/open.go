@@ -196,7 +196,6 @@ func create(cfg Config, left *marker) (*Store, error) {
 			return nil, errors.Join(openFailure(cfg, err), s.abort())
 		}
 	}
-	s.fresh = true
 	return s, nil
 }
 

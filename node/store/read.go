@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// Vote is the term and vote of a member as they lie on its disk.
-type Vote struct {
+// storedVote is the term and vote of a member as they lie on its disk.
+type storedVote struct {
 	// CurrentTerm is the newest term the member has seen.
 	CurrentTerm uint64
 	// Term and Candidate are its last vote; Term is 0 and Candidate empty if it
@@ -77,15 +77,6 @@ func readEntry(db *raftboltdb.BoltStore, dir string, index, summed uint64, fn fu
 		return damaged(logPath(dir), "entry %d: %v", index, err)
 	}
 	return fn(&entry)
-}
-
-// ReadVote returns a stopped member's term and vote. Errors are ReadLog's.
-func ReadVote(dir string) (v Vote, err error) {
-	err = reading(dir, func(c *contents) error {
-		v = c.vote
-		return nil
-	})
-	return v, err
 }
 
 // ReadSnapshots lists a stopped member's snapshots, newest first. Errors are

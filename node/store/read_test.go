@@ -33,8 +33,8 @@ func TestReadingWritesNothing(t *testing.T) {
 	if len(indexes) != 56 || indexes[0] != 5 || indexes[55] != 60 {
 		t.Errorf("entries %v", indexes)
 	}
-	v, err := ReadVote(dir)
-	if err != nil || v != (Vote{CurrentTerm: 9, Term: 8, Candidate: "n2:7412"}) {
+	v, err := readVote(dir)
+	if err != nil || v != (storedVote{CurrentTerm: 9, Term: 8, Candidate: "n2:7412"}) {
 		t.Errorf("vote is %+v, %v", v, err)
 	}
 	infos, err := ReadSnapshots(dir)
@@ -65,16 +65,16 @@ func TestMemberCannotStartWhileItsLogIsRead(t *testing.T) {
 }
 
 func TestReadingWhatIsNoStore(t *testing.T) {
-	if _, err := ReadVote(t.TempDir()); !errors.Is(err, os.ErrNotExist) {
+	if _, err := readVote(t.TempDir()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, lockName), nil, 0o600))
-	if _, err := ReadVote(dir); !errors.Is(err, offset.ErrNotFound) {
+	if _, err := readVote(dir); !errors.Is(err, offset.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
 	must(t, newMarker("", defaultLogStore).write(dir))
-	if _, err := ReadVote(dir); !errors.Is(err, offset.ErrNotFound) {
+	if _, err := readVote(dir); !errors.Is(err, offset.ErrNotFound) {
 		t.Errorf("half made: got %v", err)
 	}
 }

@@ -15,8 +15,7 @@ import (
 // Store is a member's open data folder. Its methods may be called from any
 // goroutine.
 type Store struct {
-	cfg   Config
-	fresh bool
+	cfg Config
 
 	lock   *os.File
 	db     *raftboltdb.BoltStore
@@ -80,9 +79,6 @@ func (s *Store) Stable() raft.StableStore { return s.stable }
 // Snapshots returns the snapshots. A reader's data is to be read to the end:
 // only then is it known to be right.
 func (s *Store) Snapshots() raft.SnapshotStore { return s.snaps }
-
-// Fresh tells whether this Open made the store.
-func (s *Store) Fresh() bool { return s.fresh }
 
 // Failed is closed at the first failed or hanging write. The node must end then:
 // listeners first, the reason (Err) logged, Cause's exit code.

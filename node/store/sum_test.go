@@ -77,8 +77,8 @@ func TestChangedValueEndsTheStart(t *testing.T) {
 			}
 		})
 	}
-	v, err := ReadVote(dir) // put back as it was
-	if err != nil || v != (Vote{CurrentTerm: 9, Term: 8, Candidate: "n2:7412"}) {
+	v, err := readVote(dir) // put back as it was
+	if err != nil || v != (storedVote{CurrentTerm: 9, Term: 8, Candidate: "n2:7412"}) {
 		t.Errorf("vote is %+v, %v", v, err)
 	}
 }

@@ -42,8 +42,8 @@ func TestTornVote(t *testing.T) {
 			}
 			node.stop()
 			must(t, s.Close())
-			v, err := ReadVote(dir)
-			want := Vote{CurrentTerm: 7, Term: 6, Candidate: "A"}
+			v, err := readVote(dir)
+			want := storedVote{CurrentTerm: 7, Term: 6, Candidate: "A"}
 			if split {
 				want.Term = 7
 			}
