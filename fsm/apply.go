@@ -104,7 +104,7 @@ func (b *batch) apply(index uint64, e *entry.Entry) *Answers {
 	return a
 }
 
-// one applies one request, and puts its verdicts behind those of the others.
+// one applies one request, and appends its verdicts to those of the others.
 func (b *batch) one(r *entry.Request, a *Answer, verdicts []offset.Verdict) []offset.Verdict {
 	from := len(verdicts)
 	switch {

@@ -77,8 +77,8 @@ func (b *batch) try(index uint64, step func()) {
 	}
 }
 
-// publish makes all that was applied visible, completes the answers and tells
-// the callbacks.
+// publish makes all that was applied visible, completes the answers and calls the
+// callbacks.
 func (b *batch) publish() {
 	if b.spoilt {
 		return

@@ -3,7 +3,7 @@
 // batch, and writes and reads snapshots.
 //
 // Raft calls Apply, ApplyBatch, Snapshot and Restore from one goroutine, its
-// FSM goroutine; Persist runs on another, beside Apply. Everything else may be
+// FSM goroutine; Persist runs on another, concurrently with Apply. Everything else may be
 // called from any goroutine. The package starts no goroutine.
 //
 // If an entry cannot be decoded or applied, the FSM latches: see FSM.Failed.

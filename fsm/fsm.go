@@ -11,8 +11,8 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// Config says for whom an FSM works. The callbacks are called on raft's FSM
-// goroutine and must return at once; AuditQueue.Offer does.
+// Config configures an FSM. The callbacks are called on raft's FSM goroutine and must
+// return at once; AuditQueue.Offer does.
 type Config struct {
 	// Cluster is the cluster whose entries and snapshots are taken; those of
 	// another are refused. Required.
@@ -24,11 +24,11 @@ type Config struct {
 	Checkpoint func(index uint64, d offset.Digest)
 	// Configuration gets each committed configuration of the cluster. May be nil.
 	Configuration func(index uint64, c raft.Configuration)
-	// Logger is told of a latch and of restores; nil for none.
+	// Logger takes messages about a latch and about restores; nil for none.
 	Logger hclog.Logger
 }
 
-// FSM is the replicated state machine. See the package comment for who calls what.
+// FSM is the replicated state machine. The package comment says which goroutine calls what.
 type FSM struct {
 	config Config
 	logger hclog.Logger

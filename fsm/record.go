@@ -13,8 +13,8 @@ type Record struct {
 	// Index is the raft index of the entry, Time its leader's clock (Unix ms).
 	Index uint64
 	Time  int64
-	// Principal and From are who asked, and from what address; empty for what
-	// a member asked for itself.
+	// Principal and From are the caller's name and address; empty for what a member
+	// asked for itself.
 	Principal, From string
 	// What is "set", "reset", "remove", "clone", "expire", "claim", "import",
 	// "announce", "forget", "level" or "gap". A gap is left by an installed
@@ -28,7 +28,7 @@ type Record struct {
 
 	// Act is the id of an act, else zero.
 	Act offset.ActID
-	// Code is what became of it, in CodeOK all that has no answer of its own.
+	// Code is the outcome; CodeOK too for all that has no answer of its own.
 	Code offset.Code
 	// Answered is the index of the entry whose answer this is. If that isn't
 	// Index, it is the answer to a resend, and nothing was done here.
@@ -42,7 +42,7 @@ type Record struct {
 	// Replaced is, of the swap of a replace, how many keys there were before.
 	Replaced uint64
 	// Lowered counts, when it is called, how many of those have a lower offset
-	// since; nil but for the swap of a replace. It takes some 0.3 µs a key, and
+	// since; nil except for the swap of a replace. It takes some 0.3 µs a key, and
 	// holds what was replaced until the record is forgotten.
 	Lowered func() uint64
 	// Keys are the first offset.MaxNames keys of Changed, before and after; of a

@@ -23,7 +23,7 @@ func (f *FSM) Snapshot() (raft.FSMSnapshot, error) {
 type snapshot struct{ root *table.Root }
 
 // Persist writes the snapshot to sink, in pieces, and closes or cancels it. It
-// runs beside Apply and takes no lock that Apply needs.
+// runs concurrently with Apply and takes no lock that Apply needs.
 func (s *snapshot) Persist(sink raft.SnapshotSink) error {
 	if err := WriteSnapshot(sink, s.root); err != nil {
 		if cancel := sink.Cancel(); cancel != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// rest writes all that a snapshot holds beside the runs.
+// rest writes all that a snapshot holds besides the runs.
 func (s *snapshotWriter) rest(r *table.Rest) error {
 	if err := s.begin(blockState); err != nil {
 		return err

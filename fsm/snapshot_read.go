@@ -26,8 +26,9 @@ type SnapshotVisitor interface {
 	End(*SnapshotEnd) error
 }
 
-// ReadSnapshot reads a whole snapshot of a cluster, with a zero id of whichever
-// it names, and returns its table. The error wraps offset.ErrDamaged, ErrForeignCluster or ErrLevel, or is that of r.
+// ReadSnapshot reads a whole snapshot of a cluster, with a zero id of whichever it
+// names, and returns its table. The error wraps offset.ErrDamaged,
+// ErrForeignCluster or ErrLevel, or is that of r.
 func ReadSnapshot(r io.Reader, cluster offset.ClusterID) (*table.Table, error) {
 	l := loader{cluster: cluster}
 	if err := ScanSnapshot(r, &l); err != nil {
@@ -69,7 +70,7 @@ func (l *loader) End(e *SnapshotEnd) error {
 	return nil
 }
 
-// ScanSnapshot reads a whole snapshot and tells v what it holds, without
+// ScanSnapshot reads a whole snapshot and passes what it holds to v, without
 // building a table. The error is v's or r's, or wraps offset.ErrDamaged, or
 // ErrLevel for a snapshot that a newer build wrote.
 func ScanSnapshot(r io.Reader, v SnapshotVisitor) error {

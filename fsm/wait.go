@@ -63,7 +63,7 @@ func (ws *waiters) remove(w *waiter) {
 	}
 }
 
-// wake lets go all who wait for index or less; it is called after publishing.
+// wake releases all that wait for index or less; it is called after publishing.
 func (ws *waiters) wake(index uint64) {
 	if ws.count.Load() == 0 {
 		return

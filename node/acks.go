@@ -75,8 +75,8 @@ func (a *acks) answered(id raft.ServerID, sent time.Time, req *raft.AppendEntrie
 	a.peers[id] = k
 }
 
-// spoke takes that a member answered something that acknowledges nothing, a
-// vote for one.
+// spoke notes that a member answered something that acknowledges nothing, such as a
+// vote.
 func (a *acks) spoke(id raft.ServerID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -86,8 +86,8 @@ func (a *acks) spoke(id raft.ServerID) {
 // maxPeers bounds what is remembered, members that have left among them.
 const maxPeers = 2 * offset.MaxMembers
 
-// heardLocked notes that a member has answered. Where there are too many, the
-// one that was heard longest ago is forgotten.
+// heardLocked notes that a member has answered. If there are too many, the one that
+// was heard longest ago is forgotten.
 func (a *acks) heardLocked(id raft.ServerID) ack {
 	k, known := a.peers[id]
 	if !known && len(a.peers) >= maxPeers {
@@ -181,9 +181,9 @@ func (a *acks) majority(self raft.ServerID, servers []raft.Server, counts func(a
 	return agreeing > voters/2
 }
 
-// held tells when a quorum of the voters had the entry at index on their disks,
-// as this leader learned it; own is when it had it itself. False: a quorum has
-// not acknowledged it, or that is not remembered.
+// held returns when a quorum of the voters had the entry at index on their disks, as
+// this leader learned it; own is when it had it itself. False: a quorum has not
+// acknowledged it, or that is no longer remembered.
 func (a *acks) held(self raft.ServerID, servers []raft.Server, index uint64, own time.Time) (time.Time, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

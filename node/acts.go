@@ -31,8 +31,9 @@ func (n *Node) Act(ctx context.Context, p auth.Principal, a *offset.Act) (offset
 	return got.result, n.orMeta(got.meta), err
 }
 
-// act proposes the act's entries one after another. An act whose answer names a further step is cut: its later entries
-// carry the same id, so that a resend goes on where this one stopped.
+// act proposes the act's entries one after another. An act whose answer names a
+// further step is cut: its later entries carry the same id, so that a resend
+// continues where this one stopped.
 func (r *replica) act(ctx context.Context, p auth.Principal, a *offset.Act) (acted, error) {
 	if a.Cluster != r.cluster {
 		return acted{}, offset.Errorf(offset.ErrForeignCluster, "the act was made for cluster %s; this is %s", a.Cluster, r.cluster)
@@ -76,7 +77,7 @@ func drive(request entry.Request, propose func(entry.Request) (outcome, error)) 
 	}
 }
 
-// admitAct validates an act and authorizes who asks for it.
+// admitAct validates an act and authorizes its caller.
 func (n *Node) admitAct(p auth.Principal, a *offset.Act) error {
 	if err := a.Validate(); err != nil {
 		return err
@@ -90,9 +91,10 @@ func (n *Node) admitAct(p auth.Principal, a *offset.Act) error {
 	return nil
 }
 
-// admitStep authorizes a step of the import under way by what the state knows of it: the group that a swap or an abort
-// names is the sender's own word. What a merge brings is looked at chunk by chunk. A leader that is new may not have
-// applied yet how the import began, and would not know whose it is.
+// admitStep authorizes a step of the import under way by what the state knows of it:
+// the group that a swap or an abort names is the sender's own word. What a merge
+// brings is looked at chunk by chunk. A new leader may not have applied yet how the
+// import began, and would not know whose it is.
 func (r *replica) admitStep(p auth.Principal, a *offset.Act) error {
 	if a.Import == nil {
 		return nil

@@ -73,7 +73,7 @@ func checkAddresses(name, listen, advertise string, initial []Founder) error {
 	return nil
 }
 
-// checkAdvertised checks one host:port that others shall dial, and returns its host.
+// checkAdvertised checks one host:port that others are to dial, and returns its host.
 func checkAdvertised(s string) (host string, err error) {
 	host, port, err := net.SplitHostPort(s)
 	if err != nil {
@@ -96,7 +96,7 @@ func checkAdvertised(s string) (host string, err error) {
 	return host, nil
 }
 
-// loopback tells whether a host is the machine itself, on every machine.
+// loopback reports whether a host is the machine itself, on every machine.
 func loopback(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	ip := net.ParseIP(host)

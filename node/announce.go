@@ -32,8 +32,8 @@ func (r *replica) announce(ctx context.Context) {
 	}
 }
 
-// tryAnnounce reports whether it may have come to an entry: not while nobody
-// leads, or who does cannot be reached.
+// tryAnnounce reports whether it may have led to an entry: not while nobody leads,
+// or the leader cannot be reached.
 func (r *replica) tryAnnounce(ctx context.Context, m offset.Member) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*r.config.Timers.Election)
 	defer cancel()
@@ -60,8 +60,7 @@ func hasServer(servers []raft.Server, id raft.ServerID) bool {
 	return slices.ContainsFunc(servers, func(s raft.Server) bool { return s.ID == id })
 }
 
-// tidy drops, once a tenure has begun, what members announced that are none
-// any more.
+// tidy drops, once a tenure has begun, the announcements of former members.
 func (r *replica) tidy(ctx context.Context) {
 	for _, m := range r.machine.Root().Members() {
 		if !r.listed(m.ID) {

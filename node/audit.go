@@ -15,16 +15,16 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// The audit log keeps at most auditKept files of auditBytes beside the one
-// that is written.
+// The audit log keeps at most auditKept files of auditBytes besides the one that
+// is written.
 const (
 	auditFile  = "audit.log"
 	auditBytes = 64 << 20
 	auditKept  = 8
 )
 
-// audit writes one JSON line for each record. It belongs to the goroutine of
-// the queue; nothing waits for it, and what it can't write is counted and said.
+// audit writes one JSON line for each record. It belongs to the goroutine of the
+// queue; nothing waits for it, and what it can't write is counted and logged.
 type audit struct {
 	path string
 	log  hclog.Logger

@@ -18,9 +18,9 @@ func (n *Node) allow(p auth.Principal, a auth.Action, s auth.Scope, what string)
 	return err
 }
 
-// shown is a status as p may see it. Who has an import's id can send its steps,
-// and a merge has no scope that would keep others out: it is told to those alone
-// who may operate on all that the import may touch.
+// shown is a status as p may see it. Whoever has an import's id can send its steps,
+// and a merge has no scope that would keep others out: the id is shown only to
+// callers that may operate on all that the import may touch.
 func (n *Node) shown(p auth.Principal, s offset.Status) offset.Status {
 	i := s.Import
 	if i == nil || n.config.Policy.Allow(p, auth.Operate, groupScope(i.Group)) == nil {
@@ -47,8 +47,8 @@ func (n *Node) denied(p auth.Principal, what string, err error) {
 // here, since what it showed of its caller is not known. It does not wait.
 func (n *Node) Refused(from, what string, err error) { n.denied(auth.Principal{From: from}, what, err) }
 
-// administered notes an act on the members, or on this one, that no entry of
-// the log tells of. What was not taken, and can be sent again, is none.
+// administered notes an act on the members, or on this one, that no entry of the
+// log records. What was not done, and can be sent again, is not noted.
 func (n *Node) administered(p auth.Principal, what, detail string, err error) {
 	if err != nil && offset.Retriable(err) && offset.OutcomeOf(err) == offset.NotDone {
 		return

@@ -16,7 +16,7 @@ import (
 // Backup yields a backup of all that the cluster keeps, from one root that is as
 // fresh as at says, in pieces of at most backupPiece bytes; it ends with the
 // first error of yield. It takes no lock and waits for nothing that Apply needs,
-// and is paced as a snapshot is, so that who reads fast takes no more of this
+// and is paced as a snapshot is, so that a fast reader takes no more of this
 // member than that. Only the whole of it is a backup: it ends with its sum.
 func (n *Node) Backup(ctx context.Context, p auth.Principal, at offset.ReadAt, yield func(offset.BackupPart) error) error {
 	if err := at.Validate(); err != nil {

@@ -10,10 +10,10 @@ import (
 )
 
 // brokerQuota bounds the brokers that each group has offsets on: a group is replaced
-// whole in one entry, which takes as long as it has brokers. As long as the names seen
-// in this term are no more than one group may have, only names are looked at; then each
-// group and broker that a request names, and how many the group has only where that
-// broker is new to it.
+// whole in one entry, which takes the longer the more brokers it has. While the names
+// seen in this term are no more than one group may have, only names are looked at;
+// after that, each group and broker that a request names, and how many brokers the
+// group has only if that one is new to it.
 type brokerQuota struct {
 	// known are the brokers of all groups when this term began, and those named
 	// since, by whatever request; nil before the first look. Past the bound it grows no
@@ -161,8 +161,8 @@ func (b *brokerQuota) newBrokers(r *entry.Request, root *table.Root, sure bool) 
 	return to, nil
 }
 
-// clones tells whether the request begins a clone: a further entry goes on with what
-// was admitted.
+// clones reports whether the request begins a clone: a further entry continues
+// what was admitted.
 func clones(r *entry.Request) bool { return r.Act != nil && r.Act.Clone != nil && r.Step == 0 }
 
 // clonePlaces yields the group that a clone writes to, and the brokers it brings.
@@ -174,7 +174,7 @@ func clonePlaces(c *offset.Clone, root *table.Root, yield func(group, broker str
 	}
 }
 
-// within returns nil if the group has room for what is added beside what is in flight.
+// within returns nil if the group has room for what is added on top of what is in flight.
 func (g *onBrokers) within(group string, flying int, sure bool) error {
 	n := g.has + len(g.more)
 	switch {
@@ -186,6 +186,6 @@ func (g *onBrokers) within(group string, flying int, sure bool) error {
 	return nil
 }
 
-// errBrokersNear is for who adds a broker to a group while what is in flight may
-// take the room left.
+// errBrokersNear refuses a further broker of a group while what is in flight may take
+// the room left.
 var errBrokersNear = offset.Errorf(offset.ErrBusy, "the group is close to the limit on its brokers, which what is under way may reach; try again")

@@ -124,9 +124,9 @@ func (r *replica) compare(ctx context.Context) {
 	}
 }
 
-// judge asks the others until a majority is known or the wait is over, and
-// acts on it: the outvoted give themselves up; without a majority nobody does,
-// but the log is no longer cut, since it holds what went wrong.
+// judge asks the others until a majority is known or the wait is over, and acts on
+// it: an outvoted member gives itself up; without a majority nobody does, but the log
+// is no longer cut, since it holds what went wrong.
 func (r *replica) judge(ctx context.Context, index uint64) {
 	own, ok := r.notes.at(index)
 	if !ok {

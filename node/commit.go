@@ -30,8 +30,8 @@ func (n *Node) Commit(ctx context.Context, p auth.Principal, c *offset.Commits) 
 	return got.verdicts, n.orMeta(got.meta), err
 }
 
-// admitCommits validates a request and authorizes who sends it for each of its
-// keys: it is taken whole or not at all.
+// admitCommits validates a request and authorizes its caller for each of its keys:
+// it is taken whole or not at all.
 func (n *Node) admitCommits(p auth.Principal, c *offset.Commits) error {
 	if err := c.Validate(); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (r *replica) commitParts(ctx context.Context, whole entry.Request, list []*
 	return all, nil
 }
 
-// cut tells whether a request takes several entries.
+// cut reports whether a request takes several entries.
 func cut(c *offset.Commits) bool { return !c.Atomic && len(c.Topics) > entry.MaxRuns }
 
 // parts cuts a request that names more than one entry should have to apply;
@@ -114,7 +114,7 @@ func (n *Node) Set(ctx context.Context, p auth.Principal, s *offset.Set) (offset
 	return got.verdicts[0], got.meta, nil
 }
 
-// admitSet validates a Set and authorizes who sends it.
+// admitSet validates a Set and authorizes its caller.
 func (n *Node) admitSet(p auth.Principal, s *offset.Set) error {
 	if err := s.Validate(); err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// Config says what a member is. The zero value of a field that is not
-// required means the default named beside it.
+// Config configures a member. The zero value of a field that is not required means
+// the default named next to it.
 type Config struct {
 	// Name is the member's name within its cluster: letters, digits, '.', '-'
 	// and '_'. Required.
@@ -27,10 +27,10 @@ type Config struct {
 	// Alone is a member without a network, such as one inside another program:
 	// it founds a cluster of its own, and nobody can be added to it. PeerListener,
 	// Dial, AdvertisePeer and InitialCluster are not set then. Started over the
-	// same folder with a network, it goes on as the first member of a cluster
+	// same folder with a network, it continues as the first member of a cluster
 	// that can grow; a member of several is refused alone.
 	Alone bool
-	// PeerListener accepts raft and peer calls; Run closes it. Required, but where Alone is set.
+	// PeerListener accepts raft and peer calls; Run closes it. Required unless Alone is set.
 	PeerListener net.Listener
 	// Dial reaches the peer address of another member. Names are resolved at
 	// each call. Default: TCP.
@@ -43,7 +43,7 @@ type Config struct {
 	// Default: the listener's own address.
 	AdvertisePeer string
 	// AdvertiseAPI is the host:port at which clients reach this member, as
-	// answers name it. Required, but where Alone is set.
+	// answers name it. Required unless Alone is set.
 	AdvertiseAPI string
 	// InitialCluster names the founders, this member among them. It is looked
 	// at only while the data folder is empty. Empty: the member waits to be
@@ -51,7 +51,7 @@ type Config struct {
 	InitialCluster []Founder
 
 	// LogStore is how raft's log is kept in Dir, which keeps the one that it was
-	// made with: to change it, the member is removed and added anew. Default:
+	// made with: to change it, the member is removed and added again. Default:
 	// store.LogBoltDB.
 	LogStore store.LogStore
 
@@ -77,7 +77,7 @@ type Config struct {
 
 	// Policy decides who may do what. Default: auth.AllowAll.
 	Policy auth.Policy
-	// Logger takes what there is to say. Default: none.
+	// Logger takes messages. Default: none.
 	Logger hclog.Logger
 	// Clock is the clock that stamps entries while this member leads. It
 	// decides nothing. Default: time.Now.
@@ -85,11 +85,11 @@ type Config struct {
 	// Version is the build's, for status.
 	Version string
 
-	// OnEntry is told what each log entry has cost that this member proposed as
-	// the leader, once its callers have their answers; OnWrite of each write of
-	// log, term and vote: how long it took, syncs included, and how many bytes of
-	// entries it carried. Each must return at once. OnEntry is called by one
-	// goroutine at a time, OnWrite by several. Nil: nobody is told.
+	// OnEntry gets the cost of each log entry that this member proposed as the
+	// leader, once its callers have their answers; OnWrite gets each write of log,
+	// term and vote: how long it took, syncs included, and how many bytes of entries
+	// it carried. Each must return at once. OnEntry is called by one goroutine at a
+	// time, OnWrite by several. Nil: not called.
 	OnEntry func(EntryCost)
 	OnWrite func(took time.Duration, bytes int)
 
@@ -109,7 +109,7 @@ type Timers struct {
 	// election, Election how long a candidate waits for votes, at least: it waits
 	// longer where the disk is slow.
 	Heartbeat, Election time.Duration
-	// Lease is how long a leader goes on without a quorum. At most Heartbeat.
+	// Lease is how long a leader continues without a quorum. At most Heartbeat.
 	Lease time.Duration
 	// Commit is how late an idle follower learns the commit index.
 	Commit time.Duration
@@ -129,7 +129,7 @@ func SlowDisk() Timers {
 }
 
 // SyncLimit is how long a sync of the disk may take, at the 99th percentile,
-// before it is told as slow: a third of the lease. An election has to wait for
+// before it is reported as slow: a third of the lease. An election has to wait for
 // several.
 func (t Timers) SyncLimit() time.Duration { return t.Lease / 3 }
 
@@ -166,7 +166,7 @@ type PrefixLimit struct {
 	Queues uint64
 }
 
-// Snapshots say when a snapshot is taken and how much log stays behind it.
+// Snapshots say when a snapshot is taken and how much of the log before it is kept.
 type Snapshots struct {
 	// LogBytes is how much log is written between two snapshots, at least;
 	// twice the last snapshot's size counts if that is more. Followers take
@@ -194,7 +194,7 @@ type Checkpoints struct {
 // Unsafe switches remedies off, each against one trap of the library, so that
 // a test can show what goes wrong without it. Never set one in earnest.
 type Unsafe struct {
-	// HeartbeatFastPath lets raft handle heartbeats beside its main loop.
+	// HeartbeatFastPath lets raft handle heartbeats outside its main loop.
 	HeartbeatFastPath bool
 	// HeartbeatsWait has heartbeats wait for raft's main loop, however long that
 	// writes to the disk.

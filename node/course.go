@@ -33,13 +33,13 @@ type course struct {
 	// taken: the state machine has begun with it; free: it had ended what came
 	// before.
 	taken, free time.Time
-	// answered: the callers can be told.
+	// answered: the callers can be answered.
 	answered time.Time
 }
 
-// stages parts the time from came to answered; the parts add up to it. While
-// the state machine is busy, an entry that a quorum has waits for it, and else
-// for raft's loop, which writes the leader's log too.
+// stages divides the time from came to answered into parts that add up to it. An
+// entry that a quorum has waits for the state machine while that is busy, and
+// otherwise for raft's loop, which writes the leader's log too.
 func (c course) stages() offset.Stages {
 	quorum := latest(c.stored, c.quorum)
 	taken := latest(quorum, c.taken)
@@ -77,7 +77,7 @@ func (r *replica) course(index uint64) (c course, ok bool) {
 	return c, ok
 }
 
-// account tells what an entry has cost.
+// account reports what an entry has cost.
 func (p *proposer) account(f *flight, answered time.Time) {
 	answers, ok := f.future.Response().(*fsm.Answers)
 	if !ok || p.course == nil {

@@ -52,7 +52,7 @@ func newDenials(offer func(fsm.Record), every time.Duration) *denials {
 	return &denials{offer: offer, every: every, known: budget{left: denialBurst}, strangers: budget{left: denialBurst}}
 }
 
-// note writes a line, or counts it for one that tells how many had none.
+// note writes a line, or counts it for a line that says how many had none.
 func (d *denials) note(p auth.Principal, r fsm.Record) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -85,8 +85,8 @@ func (b *budget) hush(r fsm.Record) {
 	}
 }
 
-// summed tells of all that have none, and by whom: nobody's flood hides the
-// tries of another.
+// summed describes all refusals without a line, by caller: nobody's flood hides the
+// attempts of another.
 func (b *budget) summed() string {
 	who := ""
 	for _, name := range slices.Sorted(maps.Keys(b.of)) {
@@ -121,8 +121,8 @@ func (d *denials) settle(b *budget) {
 	d.offer(r)
 }
 
-// close writes what there is to tell; later refusals are counted alone. No
-// timer runs afterwards.
+// close writes what has been counted; later refusals are only counted. No timer
+// runs afterwards.
 func (d *denials) close() {
 	d.mu.Lock()
 	d.closed = true

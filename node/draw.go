@@ -57,8 +57,8 @@ func (f *founding) find(ctx context.Context) (done bool, err error) {
 	return false, f.draw(replies)
 }
 
-// agree refuses founders that were told other founders than this node, before
-// anything is drawn.
+// agree refuses founders that are configured with other founders than this node,
+// before anything is drawn.
 func (f *founding) agree(replies []reply) error {
 	for _, r := range replies {
 		own := founderList(f.initial)
@@ -161,8 +161,9 @@ const (
 	lost
 )
 
-// spread tells the draw to all founders that have not acknowledged it; done
-// once all have. It is the same after a crash: who holds the draw says so again.
+// spread sends the draw to all founders that have not acknowledged it; done once
+// all have. It is the same after a crash: a founder that holds the draw says so
+// again.
 func (f *founding) spread(ctx context.Context) (done bool, err error) {
 	draw := peer.Founding{Cluster: f.identity.cluster(), Founders: f.identity.founders()}
 	standings := make([]standing, len(draw.Founders))
@@ -205,7 +206,7 @@ func (f *founding) spread(ctx context.Context) (done bool, err error) {
 	return true, f.identity.settle()
 }
 
-// give tells one founder the draw.
+// give sends the draw to one founder.
 func (f *founding) give(ctx context.Context, v peer.Founder, draw peer.Founding) (standing, error) {
 	ctx, cancel := context.WithTimeout(ctx, f.patience)
 	defer cancel()
@@ -229,7 +230,7 @@ func (f *founding) give(ctx context.Context, v peer.Founder, draw peer.Founding)
 	return holds, nil
 }
 
-// final tells an error that no further try takes away.
+// final reports whether an error would not go away by trying again.
 func final(err error) bool {
 	switch offset.CodeOf(err) {
 	case offset.CodeInvalid, offset.CodeForeignCluster, offset.CodeDamaged, offset.CodeLevel, offset.CodeDenied:

@@ -17,7 +17,7 @@ func RestartRaft(n *Node) { n.replica.Load().fail(errRestart{"the test says so"}
 // ReadIndex asks a member as others do whose reads it is to confirm.
 func ReadIndex(ctx context.Context, n *Node) (uint64, error) { return port{n}.ReadIndex(ctx) }
 
-// IsDown tells whether the present life of raft has been told to end.
+// IsDown reports whether the present life of raft has been told to end.
 func IsDown(n *Node) func() bool {
 	r := n.replica.Load().raft
 	return func() bool { return r.State() == raft.Shutdown }
@@ -55,7 +55,7 @@ func AddBlindly(ctx context.Context, n *Node, id, address string) error {
 	return await(ctx, n.replica.Load().raft.AddNonvoter(raft.ServerID(id), raft.ServerAddress(address), 0, 0))
 }
 
-// MoveSelf has a leader look at its own address, as at the begin of its tenure.
+// MoveSelf has a leader look at its own address, as at the beginning of its tenure.
 func MoveSelf(ctx context.Context, n *Node) error {
 	r := n.replica.Load()
 	return r.change(func() error { return r.moveSelf(ctx) })

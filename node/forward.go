@@ -64,13 +64,13 @@ func atLeader[T any](ctx context.Context, n *Node, word time.Duration, here func
 	}
 }
 
-// errCutOff is what callers are told where cutOff is true.
+// errCutOff answers callers once cutOff is true.
 var errCutOff = offset.Errorf(offset.ErrNoLeader, "this member knows no leader, and too few of the others answer it for one to be elected here; ask another member, and look at the links between them")
 
-// cutOff tells whether a request that came at began waits here for nothing:
-// for two election timeouts no leader has been known, and too few voters have
-// answered this member for one to come from here. Its caller may have other
-// members to ask. While votes are answered, an election is on its way.
+// cutOff reports whether a request that came at began waits here in vain: for two
+// election timeouts no leader has been known, and too few voters have answered
+// this member for it to be elected. The caller may have other members to ask. While
+// votes are answered, an election is under way.
 func (r *replica) cutOff(began time.Time) bool {
 	patience := 2 * r.config.Timers.Election
 	if time.Since(began) < patience {
@@ -99,8 +99,8 @@ func once[T any](ctx context.Context, r *replica, word time.Duration, here func(
 	return v, err
 }
 
-// undone tells the errors after which the same request may be sent again as if
-// for the first time: it has reached no leader.
+// undone reports whether the same request may be sent again as if for the first
+// time: it has reached no leader.
 func undone(err error) bool {
 	if planted.Is(planted.ForwardTwice) && errors.Is(err, offset.ErrOutcomeUnknown) {
 		return true

@@ -16,13 +16,13 @@ import (
 )
 
 // founding brings a member to its cluster: it founds one, is founded, finds
-// that it is listed, or waits to be added. FOUNDING.md tells how.
+// that it is listed, or waits to be added. FOUNDING.md says how.
 //
 // The peer must run meanwhile: its Handler's Hello and Found, and its Adopt,
 // are those of founding.
 type founding struct {
 	foundingConfig
-	// joined is told that the identity has got its cluster, or failed.
+	// joined has a token once the identity has got its cluster, or failed.
 	joined chan struct{}
 
 	mu     sync.Mutex // guards what follows, and orders found, adopt and draw
@@ -37,25 +37,25 @@ type founding struct {
 	looked       time.Time // when that was asked last
 }
 
-// foundingConfig is what founding needs. Required but where a default is named.
+// foundingConfig is what founding needs. All is required unless a default is named.
 type foundingConfig struct {
 	identity *identity
 	// initial is Config.InitialCluster; empty: wait to be added.
 	initial []Founder
 	// peer and api are the advertised addresses.
 	peer, api string
-	// empty tells that log, vote store and snapshots hold nothing.
+	// empty says that log, vote store and snapshots hold nothing.
 	empty bool
 	// run is the peer's RunID.
 	run peer.RunID
 	// meet returns the calls on whoever answers at addr: peer.Peer.To("", addr).
 	meet func(addr string) meeter
-	// listed tells, once raft runs, whether its configuration lists id, and
-	// level what the state says, 0 until then. Nil before: the draw counts.
+	// listed reports, once raft runs, whether its configuration lists id, and
+	// level gives the state's, 0 until then. Nil before: the draw counts.
 	listed func(id string) bool
 	level  func() uint8
 	// retry is how long to wait between two rounds, at first (it grows to eight
-	// times that, and starts anew when something has changed), patience how long one call
+	// times that, and restarts when something has changed), patience how long one call
 	// may take, grace how long a cluster must not list this member until that
 	// is final, report how long between two lines of the log. Default: 250 ms,
 	// 2 s, 3 s, 10 s.
@@ -89,12 +89,12 @@ func newFounding(c foundingConfig) *founding {
 	return &founding{foundingConfig: c, joined: make(chan struct{}, 1), acknowledged: make(map[string]bool)}
 }
 
-// run blocks until the member belongs to a cluster and raft may start; the
-// identity tells how: with founders and not started, BootstrapCluster with
-// them as voters, then markStarted; else markStarted alone. It returns at once
-// where the member has been started before, but for the look whether another
-// process has its identity. Errors end the node: they name the option or
-// command that is the way out.
+// run blocks until the member belongs to a cluster and raft may start. The
+// identity says how: if it has founders and was not started, BootstrapCluster
+// with them as voters, then markStarted; otherwise markStarted alone. If the
+// member has been started before, run only checks that no other process has its
+// identity. Errors end the node: they name the option or command that is the way
+// out.
 func (f *founding) run(ctx context.Context) error {
 	if err := f.checkData(); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (f *founding) wayBack(emptied bool) string {
 	return remove + fmt.Sprintf("  tidemark cluster add %s %s --execute\nand have this node run, with its data folder as it is, while it is added: where nothing starts it again by itself, start it without --initial-cluster.", f.identity.id(), f.peer)
 }
 
-// lookForTwin asks the own advertised address who is there, again until it has
+// lookForTwin asks who is at this member's advertised address, again until it has
 // been reached once. Anyone but this process ends the start; nobody at all is
 // not fatal, since a name may not be known yet.
 func (f *founding) lookForTwin(ctx context.Context) error {
@@ -196,7 +196,7 @@ func copied(format string, args ...any) error {
 	return &Stopped{Code: ExitDamaged, Err: offset.Errorf(offset.ErrDenied, format, args...)}
 }
 
-// round does what can be done now; done tells that raft may start.
+// round does what can be done now; done says that raft may start.
 func (f *founding) round(ctx context.Context) (done bool, err error) {
 	f.mu.Lock()
 	err = f.failed

@@ -10,21 +10,21 @@ import (
 )
 
 // An entry costs the same few syncs on each member whether it carries one
-// request or a thousand, so that many small ones beside one another only slow
-// each other down. It is proposed once nothing more waits, a slot of the window
-// is free, and it carries as many requests as are in flight, or worthBytes. So
-// two callers do not wait for each other, and hundreds share a few entries
-// without a timer: what is in flight is the delay. (Nagle's algorithm, RFC 896,
-// would hold any small one back while something is in flight, and two callers
-// wait for each other then: docs/performance.md.)
+// request or a thousand, so many small ones at once only slow each other down. It
+// is proposed once nothing more waits, a slot of the window is free, and it
+// carries as many requests as are in flight, or worthBytes. So two callers do not
+// wait for each other, and hundreds share a few entries without a timer: what is
+// in flight is the delay. (Nagle's algorithm, RFC 896, would hold any small one
+// back while something is in flight, and two callers would wait for each other:
+// docs/performance.md.)
 const worthBytes = 16 << 10
 
-// standBacks is how often gather lets other goroutines run before it takes it
-// that nothing waits: the first of the requests that one message of a stream
-// brings wakes this goroutine before the others have run.
+// standBacks is how often gather lets other goroutines run before it concludes
+// that nothing waits: of the requests in one message of a stream, the first wakes
+// this goroutine before the others have been enqueued.
 const standBacks = 2
 
-// gather fills the builder: it waits for a first request, and goes on until
+// gather fills the builder: it waits for a first request, and continues until
 // the entry is full or may go as it is. It takes one token of the window. False
 // means that ctx is done.
 func (p *proposer) gather(ctx context.Context) bool {
@@ -86,7 +86,7 @@ func (p *proposer) first(ctx context.Context) bool {
 	return true
 }
 
-// worth tells whether the entry may go while others are in flight.
+// worth reports whether the entry may go while others are in flight.
 func (p *proposer) worth() bool {
 	return int64(len(p.parts)) >= p.flying.Load() || p.builder.Len() >= worthBytes
 }

@@ -8,10 +8,10 @@ import (
 
 const (
 	// mainLoopPause is how long a heartbeat waits for raft's main loop before it is
-	// answered beside it: less than the pause between two of them.
+	// answered without it: less than the pause between two of them.
 	mainLoopPause = 10 * time.Millisecond
 	// mainLoopSilence is how long a main loop may have taken nothing from the
-	// leader before it is answered for no more: as long as a write may hang.
+	// leader before nothing is answered in its place: as long as a write may hang.
 	mainLoopSilence = 10 * time.Second
 )
 
@@ -36,12 +36,12 @@ func (t *transport) carry() {
 }
 
 // heartbeat answers one heartbeat, on its connection's goroutine. raft's main
-// loop does it, if it comes to that. If it is busy with the disk, a heartbeat
-// that would change nothing there is answered for it, so that a follower whose
-// disk stalls is no silent one, and costs nobody the leadership.
+// loop does so if it gets to it. While it is busy with the disk, a heartbeat that
+// would change nothing is answered in its place, so that a follower whose disk
+// stalls does not fall silent, and costs nobody the leadership.
 //
-// Nothing of raft's is changed here: not the term, not the vote, and not when
-// the leader was heard last, which the main loop notes when its write is done.
+// Nothing of raft's is changed here: not the term, not the vote, and not when the
+// leader was last heard, which the main loop notes when its write is done.
 func (t *transport) heartbeat(rpc raft.RPC) {
 	answer := make(chan raft.RPCResponse, 1)
 	ask, asked := raft.RPC{Command: rpc.Command, RespChan: answer}, t.asked
@@ -66,14 +66,14 @@ func (t *transport) heartbeat(rpc raft.RPC) {
 	}
 }
 
-// unchanged is what the main loop would answer a heartbeat that tells it
-// nothing new: of the term that this member is in, from the leader that it
-// follows. ok is false for any other, which only the main loop may answer; and
-// for all once that has been silent for too long.
+// unchanged is what the main loop would answer to a heartbeat with nothing new: of
+// the term that this member is in, from the leader that it follows. ok is false
+// for any other, which only the main loop may answer, and for all once the main
+// loop has been silent for too long.
 //
-// The answer says the truth at a moment after the heartbeat was sent: until then
-// this member has voted in no later term, since a vote is given only when the
-// term is raised. That is all that a read index, and a lease, rest on.
+// The answer is true at a moment after the heartbeat was sent: until then this
+// member has voted in no later term, since a vote is given only when the term is
+// raised. A read index, and a lease, rest on no more than that.
 func (t *transport) unchanged(req *raft.AppendEntriesRequest) (resp *raft.AppendEntriesResponse, ok bool) {
 	r := t.raft.Load()
 	if r == nil || time.Since(r.LastContact()) > mainLoopSilence {
@@ -87,7 +87,7 @@ func (t *transport) unchanged(req *raft.AppendEntriesRequest) (resp *raft.Append
 	return &raft.AppendEntriesResponse{RPCHeader: header, Term: req.Term, LastLog: r.LastIndex(), Success: true}, true
 }
 
-// isHeartbeat tells heartbeats from appends, which name a previous entry, a
+// isHeartbeat distinguishes heartbeats from appends, which name a previous entry, a
 // commit index, or entries.
 func isHeartbeat(req *raft.AppendEntriesRequest) bool {
 	return req.PrevLogEntry == 0 && req.LeaderCommitIndex == 0 && len(req.Entries) == 0

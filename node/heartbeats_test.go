@@ -121,7 +121,7 @@ func TestOnlyWhatChangesNothingIsAnsweredBesideTheMainLoop(t *testing.T) {
 	})
 }
 
-// beats tells whether a heartbeat to a member is answered within a second.
+// beats reports whether a heartbeat to a member is answered within a second.
 func beats(t *testing.T, p *peer.Peer, from, to *incluster.Member, term uint64) bool {
 	trans := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: dialOnly{p, to.ID(), make(chan struct{})}, MaxPool: 1, Timeout: time.Second, Logger: hclog.NewNullLogger(),

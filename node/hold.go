@@ -6,11 +6,11 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// hold delays the failure of an append to a member that cannot be reached
-// until it answers heartbeats again, it is no member any more, this one no
-// longer leads in that term, or the transport closes. raft waits twice as long after each failure, up to
-// ten seconds, so that a member that comes back would be left alone for as
-// long; heartbeats are tried several times a second throughout.
+// hold delays the failure of an append to a member that cannot be reached until
+// the member answers heartbeats again or has been removed, this one no longer
+// leads in that term, or the transport closes. raft doubles its pause after each
+// failure, up to ten seconds, and would leave a member that comes back alone for
+// as long; heartbeats are tried several times a second throughout.
 func (t *transport) hold(id raft.ServerID, term uint64) {
 	failed := time.Now()
 	tick := time.NewTicker(50 * time.Millisecond)

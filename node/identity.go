@@ -135,7 +135,7 @@ func (i *identity) founders() []peer.Founder {
 	return slices.Clone(i.now.founders)
 }
 
-// drawing tells that this member has drawn its cluster, and does not know yet
+// drawing reports that this member has drawn its cluster, and does not know yet
 // whether all founders have stored the draw.
 func (i *identity) drawing() bool {
 	i.mu.Lock()
@@ -143,7 +143,7 @@ func (i *identity) drawing() bool {
 	return i.now.Drawing
 }
 
-// started tells that raft has run, or was about to, in this folder: its files
+// started reports that raft has run, or was about to, in this folder: its files
 // must be there (store.Config.MustExist), and nothing is bootstrapped again.
 func (i *identity) started() bool {
 	i.mu.Lock()
@@ -152,9 +152,9 @@ func (i *identity) started() bool {
 }
 
 // join makes the member one of a cluster: as a founder, with the voters of its
-// first configuration, or, with nil, as one that is added. drawing is for who
-// has drawn it. It refuses to leave another cluster, and repeated it changes
-// nothing.
+// first configuration, or, with nil, as one that is added. drawing is set by the
+// member that has drawn it. It refuses to leave another cluster, and changes nothing
+// when repeated.
 func (i *identity) join(c offset.ClusterID, founders []peer.Founder, drawing bool) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -292,7 +292,7 @@ func lockFolder(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// lockHolder reads who has the lock, 0 where that is not written.
+// lockHolder reads which process has the lock, 0 if that is not written.
 func lockHolder(f *os.File) int {
 	b := make([]byte, 16)
 	n, _ := f.ReadAt(b, 0)

@@ -10,8 +10,8 @@ import (
 // entries of its own between them, which the FSM never sees. It is used by one
 // goroutine.
 type lastCommand struct {
-	// upTo is a committed index, found the last command at or below it, 0 if
-	// there is none that the log still has.
+	// upTo is a committed index, found the last command at or below it, 0 if the
+	// log no longer has one.
 	upTo, found uint64
 }
 

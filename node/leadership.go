@@ -21,7 +21,7 @@ type leadership struct {
 	begun  chan bool // the newest news, one slot
 	// duty runs for as long as a tenure is ready, on a goroutine of its own.
 	duty func(ctx context.Context, term uint64)
-	// barrier is told what a barrier of a new leader met: see transferWatch.
+	// barrier gets the error of a new leader's barrier: see transferWatch.
 	barrier func(error)
 
 	ready atomic.Uint64 // the term whose barrier has been applied; 0 for none

@@ -21,8 +21,8 @@ type machine struct {
 	// taking is the longest that capturing a snapshot took, restoring the longest
 	// that restoring one did.
 	taking, restoring atomic.Int64
-	// taken is when the newest entries were begun with, free when what came
-	// before them had ended.
+	// taken is when the newest entries were taken up, free when what came before
+	// them had ended.
 	taken, free marks
 	// ended is when the last call ended; for raft's FSM goroutine.
 	ended time.Time
@@ -51,7 +51,7 @@ func (m *machine) ApplyBatch(logs []*raft.Log) []any {
 	return answers
 }
 
-// Restore restores a snapshot, and remembers why not: raft tells its caller only
+// Restore restores a snapshot, and remembers why it could not: raft reports only
 // that it could not.
 func (m *machine) Restore(r io.ReadCloser) error {
 	began := time.Now()
@@ -83,7 +83,7 @@ func (m *machine) since(began time.Time, longest *atomic.Int64) (took int64) {
 }
 
 // replayRate is how many bytes of log a second this member applies, 0 while
-// too little has been applied to tell. Reading the log takes as long again.
+// too little has been applied to know. Reading the log takes as long again.
 func (m *machine) replayRate() float64 {
 	bytes, took := m.bytes.Load(), time.Duration(m.total.Load())
 	if bytes < 16<<20 || took <= 0 {

@@ -22,7 +22,7 @@ type mark struct {
 	at    time.Time
 }
 
-// note says that the entries first to last came there at a time. Of more than
+// note records that the entries first to last came there at a time. Of more than
 // are remembered it takes the last.
 func (m *marks) note(first, last uint64, at time.Time) {
 	if last-first >= keptMarks {
@@ -35,7 +35,7 @@ func (m *marks) note(first, last uint64, at time.Time) {
 	}
 }
 
-// of tells when an entry came there, if that is remembered.
+// of returns when an entry came there, if that is remembered.
 func (m *marks) of(index uint64) (at time.Time, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

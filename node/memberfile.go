@@ -37,7 +37,7 @@ type memberRecord struct {
 	Peer string `json:"peer_address,omitempty"`
 	// Founders are the voters that raft is bootstrapped with.
 	Founders []founderRecord `json:"founders,omitempty"`
-	// Drawing: this member has drawn the cluster, and goes on telling the others.
+	// Drawing: this member has drawn the cluster, and still has to tell the others.
 	Drawing bool `json:"drawing,omitempty"`
 	// Started: raft's store has been made.
 	Started bool `json:"started,omitempty"`
@@ -51,7 +51,7 @@ type founderRecord struct {
 	Peer string `json:"peer"`
 }
 
-// memberEnvelope is the file: the record, and what tells that it is whole.
+// memberEnvelope is the file: the record, and what shows that it is whole.
 type memberEnvelope struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
@@ -60,7 +60,7 @@ type memberEnvelope struct {
 	Record json.RawMessage `json:"member"`
 }
 
-// readMember reads and checks a member.json. errors.Is tells fs.ErrNotExist.
+// readMember reads and checks a member.json. The error wraps fs.ErrNotExist if there is none.
 func readMember(path string) (memberRecord, error) {
 	f, err := os.Open(path)
 	if err != nil {

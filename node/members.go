@@ -81,7 +81,7 @@ func removal(id string) errand {
 
 var raising = errand{name: "level", logged: true}
 
-// administerHere does it on this leader, and notes who asked for it.
+// administerHere does it on this leader, and notes its caller.
 func (n *Node) administerHere(ctx context.Context, p auth.Principal, what errand, r *replica, do func(context.Context, *replica) error) (offset.Meta, error) {
 	err := do(ctx, r)
 	if !what.logged {
@@ -143,7 +143,7 @@ func (r *replica) addMember(ctx context.Context, id, address string) error {
 	if len(servers) >= offset.MaxMembers {
 		return offset.Errorf(offset.ErrLimit, "the cluster has %d members, which is the most", len(servers))
 	}
-	if err := r.moveSelf(ctx); err != nil { // whoever comes shall find this member
+	if err := r.moveSelf(ctx); err != nil { // so that the new member finds this one
 		return err
 	}
 	if err := r.checkJoinable(ctx, id, address); err != nil {
@@ -169,9 +169,9 @@ func (r *replica) checkJoinable(ctx context.Context, id, address string) error {
 	return nil
 }
 
-// meetTime is how long a member that shall be added is called again while it
-// does not answer: one that its service manager starts again and again, since it
-// has not been added yet, is away for a moment each time.
+// meetTime is how long a member that is to be added is called again while it does
+// not answer: one that its service manager restarts again and again, since it has
+// not been added yet, is away for a moment each time.
 const meetTime = 4 * time.Second
 
 // meet asks who is at address, until somebody answers, within meetTime and most
@@ -205,8 +205,7 @@ func (r *replica) changeTime(ctx context.Context) time.Duration {
 	return r.config.Timeout
 }
 
-// changed turns what raft said of a configuration change into what its caller
-// is told.
+// changed turns raft's answer to a configuration change into the one for its caller.
 func changed(err error) error {
 	if err == nil || errors.Is(proposed(err), offset.ErrNotLeader) {
 		return proposed(err)
@@ -214,7 +213,7 @@ func changed(err error) error {
 	return offset.Errorf(offset.ErrOutcomeUnknown, "%v; look at `tidemark cluster status` before repeating", err)
 }
 
-// find returns the one member that who, an id or a name, means.
+// find returns the one member with the id or name who.
 func find(servers []raft.Server, who string) (raft.Server, error) {
 	var found []raft.Server
 	for _, s := range servers {

@@ -61,7 +61,7 @@ func remove(c *incluster.Cluster, through *incluster.Member, id string) {
 	})
 }
 
-// unsettled tells whether a change of the members, or of who leads, has to be asked
+// unsettled reports whether a change of the members, or of who leads, has to be asked
 // for again: another leader was elected meanwhile, or a busy machine was too slow for
 // a transfer, which raft gives one election timeout.
 func unsettled(err error) bool {

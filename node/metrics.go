@@ -72,7 +72,7 @@ func (c *counters) wrote(d time.Duration, bytes int) {
 type Metric struct {
 	// Name has no prefix. Help says what it counts, with its unit.
 	Name, Help string
-	// Counter tells a counter from a gauge.
+	// Counter distinguishes a counter from a gauge.
 	Counter bool
 	Value   float64
 }

@@ -117,9 +117,9 @@ func (r *replica) checkGone(ctx context.Context, s raft.Server) error {
 }
 
 // unpiped waits until no append is on its way to the address that a member had.
-// The library reads that address without its lock when an append to it fails,
-// beside the main loop that changes it. Nobody answers there any more, so that
-// the pipeline ends soon, and none is opened again.
+// When an append to it fails, the library reads that address without its lock,
+// while the main loop may change it. Nobody answers there any more, so the pipeline
+// ends soon, and none is opened again.
 func (r *replica) unpiped(ctx context.Context, id raft.ServerID) error {
 	for r.trans.pipelines.to(id) > 0 {
 		pause(ctx, 10*time.Millisecond)

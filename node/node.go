@@ -26,7 +26,7 @@ type Node struct {
 	config Config
 	counts counters
 
-	// Set by run, before whoever may look at them is started.
+	// Set by run, before anything that may look at them is started.
 	peer     *peer.Peer
 	auditing *fsm.AuditQueue
 	denials  *denials
@@ -291,7 +291,7 @@ func (n *Node) serve(ctx context.Context, disk *store.Store) error {
 	}
 }
 
-// again tells the causes that a new life of raft cures.
+// again reports whether a new life of raft cures the cause.
 func again(err error) bool {
 	var failure *store.Failure
 	return errors.As(err, new(errRestart)) || errors.As(err, &failure) && failure.Cause == store.CauseConflict
@@ -319,9 +319,9 @@ func (n *Node) found(ctx context.Context, disk *store.Store) error {
 	return id.markStarted()
 }
 
-// bootstrap gives raft its first configuration, also where a process was killed
-// at that: the library writes the term and then the entry, and takes the term
-// alone for a member that has run. It would be one without a configuration, and
+// bootstrap gives raft its first configuration, also after a process was killed
+// while it did so: the library writes the term and then the entry, and takes the
+// term alone for a member that has run, which would be without a configuration and
 // wait for ever. Raft has not run in this folder, so nothing else is there.
 func bootstrap(c *raft.Config, disk *store.Store, first raft.Configuration) error {
 	err := raft.BootstrapCluster(c, disk.Log(), disk.Stable(), disk.Snapshots(), nil, first)
@@ -363,7 +363,7 @@ func (n *Node) bounded(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, n.config.Timeout)
 }
 
-// serving returns the life of raft that there is, or why there is none.
+// serving returns the present life of raft, or why there is none.
 func (n *Node) serving() (*replica, error) {
 	if r := n.replica.Load(); r != nil {
 		return r, nil

@@ -85,9 +85,9 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// proposed turns what raft said of a proposed entry into what its callers are
-// told. Only three of its errors mean that the entry was not appended; all
-// else, a failed write of the log included, leaves the outcome open.
+// proposed turns raft's answer to a proposed entry into the one for its callers.
+// Only three of its errors mean that the entry was not appended; all else, a failed
+// write of the log included, leaves the outcome open.
 func proposed(err error) error {
 	switch {
 	case err == nil:
@@ -100,8 +100,8 @@ func proposed(err error) error {
 	return offset.Errorf(offset.ErrOutcomeUnknown, "%v; sending the same again is safe", err)
 }
 
-// resendable adds to an unknown outcome what its caller may do, for requests
-// that may be sent again at no cost. What the leader said of it stays.
+// resendable adds to an unknown outcome what its caller may do, for requests that
+// may be sent again at no cost. The leader's own words are kept.
 func resendable(err error) error {
 	const safe = "sending the same again is safe"
 	if !errors.Is(err, offset.ErrOutcomeUnknown) || strings.Contains(err.Error(), safe) {

@@ -2,22 +2,23 @@ package node
 
 import "time"
 
-// A pre-vote that was refused is asked for again so often, and after so long.
+// A refused pre-vote is asked for so many times in all, with such a pause between.
 const (
 	preVoteTries = 3
 	preVotePause = 40 * time.Millisecond
 )
 
 // askAgain asks for a pre-vote, and again while it is refused. A member refuses
-// while it remembers the leader, and forgets that some ten milliseconds after
+// while it remembers the leader, and forgets it some ten milliseconds after
 // another has (see noticeSilence); the library counts the refusal, and asks again
-// only after a whole election timeout. So where the one with the longer log
-// looks first, and the other is refused for its shorter one, nobody leads for
-// twice as long as needed.
+// only after a whole election timeout. So if the one with the longer log looks
+// first, and the other is refused for its shorter one, nobody leads for twice as
+// long as needed.
 //
 // To raft this is a network that lost the first call and was slow with the
-// second: a pre-vote changes nothing at who gives it, and all it permits is to
-// ask for votes, which are given by the rules and with the logs of then.
+// second: granting a pre-vote changes nothing in the member that grants it, and
+// all it permits is to ask for votes, which are given by the rules, by the logs
+// of that moment.
 func (t *transport) askAgain(ask func() error, refused func() bool) error {
 	for try := 1; ; try++ {
 		err := ask()

@@ -14,11 +14,11 @@ import (
 // promoteMember makes a nonvoter a voter, once it and all voters hold what this
 // member held when asked, and waits a little until the voters hold the change.
 //
-// The voters, since the library has a member refuse its vote to whom its own
-// configuration does not have as a voter, whatever the candidate's log (the
-// thesis, 4.1, has it granted). A voter that was away during a promotion and
-// comes back when the leader has gone would so refuse the promoted one, which
-// alone has the longer log: two of three would be up, and nobody be elected.
+// All voters must, since in the library a member refuses its vote to a candidate
+// that its own configuration does not have as a voter, whatever the candidate's log
+// (in the thesis, 4.1, it grants it). A voter that was away during a promotion and
+// comes back when the leader has gone would refuse the promoted one, which alone
+// has the longer log: two of three would be up, and nobody would be elected.
 func (r *replica) promoteMember(ctx context.Context, who string) error {
 	servers := r.servers()
 	s, err := find(servers, who)
@@ -91,8 +91,8 @@ func (r *replica) inStep(ctx context.Context, term, index uint64, members []raft
 	return late, nil
 }
 
-// tellLate waits for those that have not heard of a promotion that is done, and
-// says whom the cluster should not be without until they have.
+// tellLate waits for the members that have not heard of a promotion that is done,
+// and logs which of them still have not.
 func (r *replica) tellLate(ctx context.Context, term, index uint64, members []raft.Server) {
 	bound, cancel := context.WithTimeout(ctx, 2*r.config.Timers.Election)
 	defer cancel()

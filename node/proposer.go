@@ -25,8 +25,8 @@ var errTooLarge = offset.Errorf(offset.ErrInvalid, "the request takes more than 
 // proposal is one request on its way into the log.
 type proposal struct {
 	request entry.Request
-	// asked is what the quota is asked about: the request; see proposePart for one
-	// that is cut.
+	// asked is what the quota is asked about: the request, or what proposePart says
+	// of one that is cut.
 	asked *entry.Request
 	// size is what it takes of an entry, at most.
 	size int
@@ -78,7 +78,7 @@ type outcome struct {
 type flight struct {
 	future raft.ApplyFuture
 	parts  []*proposal
-	// proposed is when raft got it, bytes its size, beside how many entries were
+	// proposed is when raft got it, bytes its size, and beside how many entries were
 	// in flight then, itself included.
 	proposed      time.Time
 	bytes, beside int
@@ -92,7 +92,7 @@ type proposer struct {
 	machine *machine
 	leads   func() bool
 	apply   func([]byte) raft.ApplyFuture
-	// course tells when an applied entry passed the points on its way, if that is
+	// course says when an applied entry passed the points on its way, if that is
 	// known; nil: never.
 	course func(index uint64) (course, bool)
 	quota  *quota
@@ -100,7 +100,7 @@ type proposer struct {
 
 	in           chan *proposal
 	waitingBytes atomic.Int64
-	// turn holds a token while proposing is allowed; who takes it, stops it.
+	// turn holds a token while proposing is allowed; whoever takes it stops that.
 	turn chan struct{}
 	// window holds a token for each entry that may yet be proposed.
 	window  chan struct{}
@@ -108,11 +108,11 @@ type proposer struct {
 	// end is closed when nothing waits for raft any longer.
 	end chan struct{}
 	// flying counts the requests in flight. landed and fewer, of one slot each,
-	// tell stop and run that an entry came back.
+	// notify stop and run that an entry came back.
 	flying        atomic.Int64
 	landed, fewer chan struct{}
-	// unapplied counts those that the state may lack: fewer, as who is answered finds
-	// that the quota knows.
+	// unapplied counts those that the state may lack. It falls before callers are
+	// answered, so that the quota knows all that they have been told.
 	unapplied atomic.Int64
 
 	// Of run alone:
@@ -127,7 +127,7 @@ type proposer struct {
 
 func newProposer(c *Config, cluster offset.ClusterID, state *machine, counts *counters) *proposer {
 	window := c.InFlight
-	if planted.Is(planted.EarlyAck) { // who does not wait for answers has no bound to stop at
+	if planted.Is(planted.EarlyAck) { // without waiting for answers, nothing is to bound the window
 		window = 1024
 	}
 	p := &proposer{
@@ -167,9 +167,9 @@ func (p *proposer) propose(ctx context.Context, r entry.Request) (outcome, error
 	return p.decide(ctx, o)
 }
 
-// proposePart has a part of a request decided that is cut. The whole comes with
-// the first part, and nil with the others: the quota is asked once, about all of
-// it, so that it refuses no part after another was applied.
+// proposePart has one part of a cut request decided. The whole comes with the first
+// part, and nil with the others: the quota is asked once, about all of it, so that
+// it refuses no part after another was applied.
 func (p *proposer) proposePart(ctx context.Context, part entry.Request, whole *entry.Request) (outcome, error) {
 	return p.decide(ctx, &proposal{request: part, asked: whole, wake: make(chan struct{}, 1)})
 }
@@ -202,7 +202,7 @@ func (p *proposer) stopped() <-chan struct{} {
 	return p.end
 }
 
-// enqueue has a proposal wait for its turn, or tells at once why it may not.
+// enqueue has a proposal wait for its turn, or answers at once why it may not.
 func (p *proposer) enqueue(o *proposal, now time.Time) {
 	o.came, o.size = now, entry.Size(&o.request)
 	if err := p.queue(o); err != nil {

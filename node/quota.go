@@ -11,12 +11,11 @@ import (
 
 // quota checks what a request would add against the limits, before it is
 // proposed: never in Apply, where every member must decide alike. What is
-// admitted counts as if it added all that it names; only where that sum comes
-// within a margin of the limit, the newest root is taken, and the request looked at
-// key by key. Where what is in flight may take the room that is left, who adds keys
-// is told to come again. Of a request that is cut only the first part is in flight
-// here, so by what else there is of it a limit may be passed. It belongs to the
-// proposer's goroutine.
+// admitted counts as if it added all that it names; only when that sum comes
+// within a margin of the limit is the newest root taken, and the request looked at
+// key by key. While what is in flight may take the room that is left, callers that
+// add keys are told to try again. Of a cut request only the first part is in flight
+// here, so the rest of it may pass a limit. It belongs to the proposer's goroutine.
 type quota struct {
 	limits  *Limits
 	machine *machine
@@ -24,8 +23,8 @@ type quota struct {
 	// newest root yet; nil: none.
 	unapplied func() int
 	newest    lately
-	// term is that in which this member leads and has applied all of before, 0 for
-	// none: what was counted in another one is worth nothing. nil: always the same.
+	// term is the one in which this member leads with all earlier entries applied, 0
+	// for none: counts of another one are worth nothing. nil: always the same.
 	term func() uint64
 	now  uint64 // the term of the counts
 	// under is what the request that is looked at counts for under each prefix.
@@ -62,16 +61,15 @@ type prefixCount struct {
 	rest time.Time
 }
 
-// countRest is how many times as long as a count took the next one waits: who is at
-// a limit, and goes on trying, must not keep the commits of others waiting.
+// countRest is how many times as long as a count took the next one waits: a caller
+// that is at a limit, and keeps trying, must not hold up the commits of others.
 const countRest = 20
 
-// lately is how many keys each of the requests counts for that were admitted last,
-// in their order.
+// lately holds how many keys each of the requests admitted last counts for, in their
+// order.
 type lately []uint64
 
-// remember adds a request, where of those before it as many are of interest as are
-// unapplied.
+// remember adds a request; of those before it, the last unapplied ones still matter.
 func (l *lately) remember(n uint64, unapplied int) {
 	if k := unapplied; len(*l) >= 2*k+64 {
 		*l = append((*l)[:0], (*l)[len(*l)-k:]...)
@@ -79,8 +77,8 @@ func (l *lately) remember(n uint64, unapplied int) {
 	*l = append(*l, n)
 }
 
-// flying is how many keys those count for that the newest root may lack. How many
-// requests these are must be asked before that root is taken.
+// flying is how many keys the requests count for that the newest root may lack. How
+// many requests these are must be asked before that root is taken.
 func (l lately) flying(unapplied int) (n uint64) {
 	for _, k := range l[max(0, len(l)-unapplied):] {
 		n += k
@@ -208,7 +206,7 @@ func (q *quota) total(r *entry.Request) (adds uint64, err error) {
 	return queues, nil
 }
 
-// errLimitNear is for who adds keys while what is in flight may take the room left.
+// errLimitNear refuses further keys while what is in flight may take the room left.
 var errLimitNear = offset.Errorf(offset.ErrBusy, "the cluster is close to a limit on its queues or groups, which what is under way may reach; try again")
 
 // staged returns nil if a chunk of n keys, some of them of further groups, of the
@@ -282,9 +280,9 @@ func stagedGroups(i *offset.Import, root *table.Root) (n uint64) {
 	return n
 }
 
-// prefix returns how many keys a request counts for under a prefix. While that is not
-// counted again, the last count stands: who adds to a full one is told so at once, and
-// for as long also after a removal; what was admitted since makes others come again.
+// prefix returns how many keys a request counts for under a prefix. Until the prefix
+// is counted again, the last count stands: whoever adds to a full one is refused at
+// once, even after a removal; what was admitted since makes others try again.
 func (q *quota) prefix(p *prefixCount, r *entry.Request) (adds uint64, err error) {
 	n := namedUnder(r, p.Prefix, q.machine)
 	if n == 0 || p.fits(n) {
@@ -380,7 +378,7 @@ func keysOf(r *entry.Request, machine *machine, yield func(group string, n uint6
 		for _, t := range targetsOf(r.Act) {
 			yield(t.Key.Group, 1)
 		}
-		if c := r.Act.Clone; c != nil && r.Step == 0 { // a further entry goes on with what was admitted
+		if c := r.Act.Clone; c != nil && r.Step == 0 { // a further entry continues what was admitted
 			yield(c.To, machine.Root().QueuesOf(c.From))
 		}
 	}

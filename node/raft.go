@@ -7,9 +7,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// raftConfig is what raft is told. Snapshots are ours to trigger (snapshots.go),
+// raftConfig is raft's configuration. Snapshots are ours to trigger (snapshots.go),
 // so its own thresholds are out of reach; a removed member stops itself
-// (watch.go), so raft must not. log takes what it says.
+// (watch.go), so raft must not. log takes its messages.
 func raftConfig(c *Config, id string, notify chan<- bool, log hclog.Logger) *raft.Config {
 	r := raft.DefaultConfig()
 	r.LocalID = raft.ServerID(id)

@@ -85,7 +85,7 @@ func (l *raftLog) Error(msg string, args ...any) {
 	}
 }
 
-// closedHere tells whether the error among args is that this side has closed
+// closedHere reports whether the error among args is that this side has closed
 // the connection itself.
 func closedHere(args []any) bool {
 	for _, a := range args {

@@ -21,13 +21,13 @@ import (
 // member had, or a backup. Rescue founds another cluster from it.
 type Remains struct {
 	// Root is the state: of a member, the newest snapshot and all of the log
-	// behind it. What is at its end may never have been acknowledged, and what
+	// after it. What is at its end may never have been acknowledged, and what
 	// was acknowledged by others may be missing.
 	Root *table.Root
 	// Member is the member, or the one that made the backup: "name/member-id".
 	Member string
 	// Term and Index are those of the last entry in the member's log, or of its
-	// snapshot where no entry is behind it. Of several members, the one with the
+	// snapshot if no entry is after it. Of several members, the one with the
 	// highest term, and of the same term with the highest index, lacks the least:
 	// an election among them would choose it. Zero for a backup.
 	Term, Index uint64

@@ -96,8 +96,8 @@ func openReplica(n *Node, disk *store.Store) (*replica, error) {
 	return r, nil
 }
 
-// newRaft turns the panic with which raft answers an entry that can't be read
-// into an error. It comes before raft has started anything of its own.
+// newRaft turns raft's panic over an entry that can't be read into an error. It
+// happens before raft has started anything of its own.
 func newRaft(c *raft.Config, f raft.FSM, l raft.LogStore, s raft.StableStore, snaps raft.SnapshotStore, t raft.Transport) (r *raft.Raft, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -111,9 +111,9 @@ func newRaft(c *raft.Config, f raft.FSM, l raft.LogStore, s raft.StableStore, sn
 	return raft.NewRaft(c, f, l, s, snaps, t)
 }
 
-// startError prefers the word of the FSM, which names a level or a damage, and
-// that of the store, which names the file of a snapshot that no older one could
-// stand in for: raft's own says neither.
+// startError prefers the error of the FSM, which names a level or a damage, and that
+// of the store, which names the file of a snapshot that no older one could stand in
+// for: raft's own names neither.
 func startError(err error, m *machine, disk *store.Store) error {
 	if m.Err() != nil {
 		return &Stopped{ExitDamaged, m.Err()}

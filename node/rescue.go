@@ -46,7 +46,7 @@ type Rescued struct {
 // has a newer one.
 const rescueTerm = 1
 
-// Check tells whether Found could do what r says, as far as that can be seen
+// Check reports whether Found could do what r says, as far as that can be seen
 // without writing anything. The error wraps offset.ErrInvalid.
 func (r *Rescue) Check() error {
 	if err := validateMemberName(r.Name); err != nil {

@@ -13,12 +13,12 @@ const stagger = 25 * time.Millisecond
 
 // noticeSilence has this member notice in time that the leader is silent,
 // until ctx is done. raft looks only when a timer of one to two heartbeat
-// timeouts happens to end, and sets it anew if the leader was heard in the
-// last one: so it takes up to three of them, and as the others vote for nobody
-// while they remember a leader, the slowest decides. Here each voter looks one
-// timeout after it heard the leader last, in an order that all know; raft's own
-// conditions for standing are what they were, pre-vote among them. The last of
-// the majority to look finds the others ready to vote for it.
+// timeouts happens to end, and resets it if the leader was heard in the last
+// one: so it takes up to three of them, and as the others vote for nobody while
+// they remember a leader, the slowest decides. Here each voter looks one timeout
+// after it last heard the leader, in an order that all know; raft's own
+// conditions for standing, pre-vote among them, are unchanged. The last of the
+// majority to look finds the others ready to vote for it.
 func (r *replica) noticeSilence(ctx context.Context) {
 	var looked time.Time
 	for ctx.Err() == nil {

@@ -46,7 +46,7 @@ func (r *replica) snapshots(ctx context.Context) {
 }
 
 // logLimit is how much log this member lets follow the last snapshot: the leader
-// the most there may be, each follower a part of its own, so that they do not
+// the most there may be, each follower a fraction of its own, so that they do not
 // all write at once.
 func (r *replica) logLimit() uint64 {
 	if r.lead.leads() {
@@ -119,7 +119,7 @@ func (r *replica) takeSnapshot() (index, bytes uint64, err error) {
 	return index, bytes, err
 }
 
-// newest tells of the newest snapshot on the disk.
+// newest describes the newest snapshot on the disk.
 func (r *replica) newest() (index, bytes uint64, err error) {
 	list, err := r.disk.Snapshots().List()
 	if err != nil || len(list) == 0 {

@@ -35,7 +35,7 @@ func (r *replica) watchSpace(ctx context.Context) {
 func (r *replica) lookForSpace() {
 	free, total, err := store.FreeSpace(r.config.Dir)
 	if err != nil {
-		return // the next look, or a write, tells
+		return // the next look, or a write, will show it
 	}
 	needed, was := r.needed(), r.space.low.Load()
 	low := isLow(free, needed, was)
@@ -51,8 +51,8 @@ func (r *replica) lookForSpace() {
 	}
 }
 
-// isLow tells low space. What was low stays so until an eighth more than needed
-// is free, so that what goes up and down about the mark is told once.
+// isLow reports whether space is low. It stays so until an eighth more than needed is
+// free, so that going up and down about the mark is reported once.
 func isLow(free, needed uint64, was bool) bool {
 	if was {
 		needed += needed / 8

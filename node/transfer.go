@@ -22,8 +22,8 @@ type handed struct {
 	meta   offset.Meta
 }
 
-// Transfer hands leadership to a voter ("" for any that has caught up) and
-// tells which.
+// Transfer hands leadership to a voter ("" for any that has caught up) and returns
+// which.
 func (n *Node) Transfer(ctx context.Context, p auth.Principal, to string) (string, offset.Meta, error) {
 	if err := n.allow(p, auth.Administer, auth.Everything, "transfer"); err != nil {
 		return "", n.meta(), err
@@ -37,19 +37,18 @@ func (n *Node) Transfer(ctx context.Context, p auth.Principal, to string) (strin
 	return got.leader, n.orMeta(got.meta), err
 }
 
-// transferHere has this leader hand over, and notes who asked for it.
+// transferHere has this leader hand over, and notes its caller.
 func (n *Node) transferHere(ctx context.Context, p auth.Principal, r *replica, to string) (handed, error) {
 	got, err := r.handOver(ctx, to)
 	n.administered(p, "transfer", fmt.Sprintf("to=%q leader=%q", to, got.leader), err)
 	return got, err
 }
 
-// handOver waits until the target is close behind, stops proposing, waits until
+// handOver waits until the target has nearly caught up, stops proposing, waits until
 // nothing is in flight and the target holds the whole log, and only then asks
-// raft: a transfer towards a member that lags leaves raft in transfer for ever
-// if leadership is lost meanwhile. What waits to be proposed is kept, and told
-// to go to the new leader. Towards a member that is down, or far behind, nothing
-// stops.
+// raft: a transfer to a member that lags leaves raft in transfer for ever if
+// leadership is lost meanwhile. What waits to be proposed is kept, and sent to the
+// new leader. For a member that is down, or lags far, nothing stops.
 func (r *replica) handOver(ctx context.Context, to string) (handed, error) {
 	if !r.transferring.TryLock() {
 		return handed{}, offset.Errorf(offset.ErrBusy, "another transfer is under way")
@@ -167,7 +166,7 @@ func (r *replica) candidates(to string) ([]raft.Server, error) {
 	return found, nil
 }
 
-// matches tells whether who, an id or a name, means the server.
+// matches reports whether who is the id or the name of the server.
 func matches(s raft.Server, who string) bool {
 	return string(s.ID) == who || memberName(string(s.ID)) == who
 }

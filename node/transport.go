@@ -72,9 +72,9 @@ func splitPeerAddress(s raft.ServerAddress) (id, addr string) {
 	return string(s[:i]), string(s[i+1:])
 }
 
-// SetHeartbeatHandler leaves raft's handler out: on that fast path a heartbeat
-// of a newer term changes the term beside the main loop, which then stores what
-// waits under a term that this member never won. Ours changes nothing.
+// SetHeartbeatHandler leaves raft's handler out: on that fast path a heartbeat of
+// a newer term changes the term under the main loop, which then stores what waits
+// under a term that this member never won. Ours changes nothing.
 func (t *transport) SetHeartbeatHandler(handler func(raft.RPC)) {
 	switch {
 	case t.fastPath:

@@ -76,9 +76,9 @@ func (r *replica) guard(ctx context.Context) {
 	}
 }
 
-// wasRemoved asks the members, once this one has not heard of a leader for
-// long: nobody tells a removed member so. Only who leads is believed, and only
-// once the removal is committed.
+// wasRemoved asks the members, once this one has not heard of a leader for long:
+// nobody tells a removed member so. Only the leader is believed, and only once the
+// removal is committed.
 func (r *replica) wasRemoved(ctx context.Context, gone *absence) bool {
 	if r.lead.leads() || time.Since(r.raft.LastContact()) < 5*r.config.Timers.Election || time.Since(r.began) < 5*r.config.Timers.Election {
 		*gone = absence{}
@@ -98,11 +98,11 @@ func (r *replica) wasRemoved(ctx context.Context, gone *absence) bool {
 	return false
 }
 
-// absence is what a member has heard of its removal: who leads without it. A leader
-// names its newest configuration, which may not be committed, and may come to
-// nothing. Its log only grows while it leads; so once a second look has told where
-// that ends, all that the first one told is committed when that index is. Any build
-// tells these.
+// absence is what a member has heard of its removal: which leader does not list it. A
+// leader names its newest configuration, which may not be committed, and may come to
+// nothing. Its log only grows while it leads; so once a second look has shown where
+// the log ends, all that the first one showed is committed when that index is. Every
+// build reports these.
 type absence struct {
 	leader string
 	term   uint64

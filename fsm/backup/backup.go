@@ -1,5 +1,5 @@
 // Package backup writes and reads backups: files that hold the whole state of a
-// cluster at one index, with what tells that they are whole. A backup is a head,
+// cluster at one index, with what shows that they are whole. A backup is a head,
 // a snapshot as package fsm writes it, and a sum of all that comes before; the
 // byte table is in docs/formats.md.
 //
@@ -30,7 +30,7 @@ const (
 	Version = 1
 
 	versionAt = len(magic)
-	timeAt    = 12 // behind the version and three zeros
+	timeAt    = 12 // after the version and three zeros
 	textsAt   = 20
 	crcLen    = 4
 	sumLen    = sha256.Size
@@ -49,7 +49,7 @@ type Header struct {
 	Node, Build string
 }
 
-// ID is the SHA-256 of all of a backup but its last 32 bytes, which repeat it.
+// ID is the SHA-256 of all of a backup except its last 32 bytes, which repeat it.
 type ID [sha256.Size]byte
 
 // String gives it as sha256sum does.
@@ -155,14 +155,14 @@ func Read(r io.ReaderAt, size int64) (*Backup, error) {
 	return &Backup{Header: h, ID: id, Bytes: size, Root: t.Root()}, nil
 }
 
-// Visitor is told what a backup holds; Head comes first.
+// Visitor gets what a backup holds; Head comes first.
 type Visitor interface {
 	Backup(h Header, id ID) error
 	fsm.SnapshotVisitor
 }
 
-// Scan is Read without building the state: it tells v what the backup holds. The
-// digest is told, not compared. The error is also that of v.
+// Scan is Read without building the state: it passes what the backup holds to v. The
+// digest is passed on, not compared. The error may be v's, too.
 func Scan(r io.ReaderAt, size int64, v Visitor) error {
 	h, id, state, err := open(r, size)
 	if err != nil {
@@ -174,7 +174,7 @@ func Scan(r io.ReaderAt, size int64, v Visitor) error {
 	return fsm.ScanSnapshot(state, v)
 }
 
-// Is tells whether the bytes that a file begins with are those of a backup.
+// Is reports whether the bytes that a file begins with are those of a backup.
 func Is(front []byte) bool { return bytes.HasPrefix(front, []byte(magic)) }
 
 // open checks the sum of all, then the head, and gives the reader of the state.
@@ -216,7 +216,7 @@ func checkSum(r io.ReaderAt, size int64) (id ID, err error) {
 	return id, nil
 }
 
-// readHeader reads the head, and tells how long it is.
+// readHeader reads the head, and returns how long it is.
 func readHeader(r io.Reader) (h Header, n int64, err error) {
 	b := make([]byte, textsAt)
 	if err := full(r, b); err != nil {

@@ -12,7 +12,7 @@ import (
 type Frame struct {
 	Index, Term uint64
 	// Type is raft's word for it: "LogCommand", "LogNoop" and so on. Command
-	// tells that Data is an entry of ours.
+	// says that Data is an entry of ours.
 	Type    string
 	Command bool
 	Data    []byte
@@ -137,7 +137,7 @@ type memberLine struct {
 	MaxLevel uint8  `json:"max_level,omitempty"`
 }
 
-// described names the kind of a request and gives what is asked, but for keys.
+// described names the kind of a request and gives what is asked, without keys.
 func described(r *entry.Request) (kind string, what any) {
 	switch {
 	case r.Commits != nil:

@@ -96,7 +96,7 @@ func (b *Builder) Len() int {
 func (b *Builder) Count() int { return b.count }
 
 // Seal returns the entry with the leader's time in it, in memory of its own:
-// raft keeps it for long. The Builder can go on or be Reset.
+// raft keeps it for long. The Builder can be used further or be Reset.
 func (b *Builder) Seal(timeMS int64) []byte {
 	e := make([]byte, headLen, b.Len())
 	e[0], e[1], e[levelAt], e[kindAt] = magic0, magic1, b.level, kindRequests

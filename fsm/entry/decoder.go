@@ -13,8 +13,8 @@ import (
 type Decoder struct{ d decoder }
 
 // Decode reads one entry. Nothing in the result points into data. The Entry,
-// and all that hangs on it but for strings, is valid until the next Decode;
-// strings are real ones and may be kept for ever.
+// and all that it refers to except strings, is valid until the next Decode; strings
+// are real ones and may be kept for ever.
 //
 // An error wraps offset.ErrLevel if the entry is of a level, or has a kind or
 // flag, that this build does not know, and offset.ErrDamaged if it is not an

@@ -21,8 +21,8 @@ const (
 // is decided on its own, whatever else its entry holds. Exactly one of the
 // things is set.
 type Request struct {
-	// Principal and From say who asked, and from what address, for the audit
-	// log; both are empty for what a member asks for itself.
+	// Principal and From are the caller's name and address, for the audit log; both
+	// are empty for what a member asks for itself.
 	Principal, From string
 
 	Commits *offset.Commits

@@ -7,7 +7,7 @@ import (
 )
 
 // The tables of names that an entry begins with, in this order. Each place in
-// a request refers to one of them, so that like stands beside like.
+// a request refers to one of them, so that similar names stand together.
 const (
 	tableGroups = iota
 	tableTopics

@@ -10,13 +10,13 @@ import (
 // estimate will do.
 const exactFrom = 64 << 10
 
-// Size tells what r takes of an entry, before it is added.
+// Size returns how much of an entry r takes, before it is added.
 //
 // Up to 64 KiB it is a bound: the entry that holds r alone is no longer, and r
 // makes no entry longer by more; mostly it is far less. Above, it is the
 // length of the entry that holds r alone, if r is for the cluster that the
 // entry is for; in company r adds about as much. MaxEntry+1 is the size of a
-// large request that can't be written; of a small one only Add tells.
+// large request that can't be written; of a small one only Add finds out.
 func Size(r *Request) int {
 	if n := bound(r); n <= exactFrom {
 		return n

@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// scan lists the keys that an act goes through, in its order, behind its cursor.
+// scan lists the keys that an act goes through, in its order, beyond its cursor.
 func (p *State) scan(rec *record, in func(offset.Key) bool, order func(a, b offset.Key) int) []offset.Key {
 	var out []offset.Key
 	for k := range p.Keys {

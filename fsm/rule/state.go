@@ -39,14 +39,14 @@ type Floor struct {
 	Topic bool
 	Name  string
 	Index uint64
-	// Order tells floors apart that moved in one entry.
+	// Order distinguishes floors that moved in one entry.
 	Order uint32
 }
 
 const (
 	// underway is how many acts that were cut may be under way.
 	underway = 16
-	// expireGroup is what a group of an expiry counts beside its queues.
+	// expireGroup is what a group of an expiry counts on top of its queues.
 	expireGroup = 8
 	// step is how many queues one entry of an act looks at.
 	step = 32 << 10
@@ -187,7 +187,7 @@ func (p *State) find(id offset.ActID) *record {
 	return nil
 }
 
-// Remembers tells whether an act is remembered, and done.
+// Remembers reports whether an act is remembered, and done.
 func (p *State) Remembers(id offset.ActID) bool {
 	a := p.find(id)
 	return a != nil && a.res.Done
@@ -330,7 +330,7 @@ func (p *State) keep(rec *record, k offset.Key) {
 	}
 }
 
-// spare tells whether an act leaves a key alone.
+// spare reports whether an act leaves a key alone.
 func (p *State) spare(a *offset.Act, rec *record, k offset.Key, epochs bool) bool {
 	st := p.Get(k)
 	if epochs && st.Position.Epoch > a.Base || a.Claim > 0 && st.Claim > a.Claim {

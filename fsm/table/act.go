@@ -110,8 +110,9 @@ func (w *work) end(done bool) offset.ActResult {
 	return rec.Result
 }
 
-// crowd makes room for one more act under way: the one that began first ends as
-// it is, and is answered as an act too old: its outcome is unknown to who resends it.
+// crowd makes room for one more act under way: the one that began first ends as it
+// is, and is answered as an act too old, so that whoever resends it learns that its
+// outcome is unknown.
 func (t *Table) crowd() {
 	if t.acts.underway < maxUnderway {
 		return
@@ -135,7 +136,7 @@ func (t *Table) crowd() {
 	t.acts.put(&rec)
 }
 
-// newer tells whether the act must leave a key alone: an act, or in a later
+// newer reports whether the act must leave a key alone: an act, or in a later
 // entry of a cut one a claim, has come in between.
 func (w *work) newer(epoch, claim uint64) bool {
 	if planted.Is(planted.BaseIgnored) {

@@ -12,7 +12,7 @@ type Builder struct {
 	rest *Rest
 	// err: rest holds what no table can; nothing is built.
 	err error
-	// last is the key that the next run must be behind, in staged or not.
+	// last is the key that the next run must come after, in staged or not.
 	last   offset.Key
 	staged bool
 	begun  bool

@@ -35,7 +35,7 @@ func (c *Changes) Reset() {
 	}
 }
 
-// wants tells whether the next change is to be described.
+// wants reports whether the next change is to be described.
 func (c *Changes) wants() bool { return c != nil && len(c.First) < offset.MaxNames }
 
 func (c *Changes) count(n uint64) {

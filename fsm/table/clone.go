@@ -42,8 +42,8 @@ func (w *work) cloneRuns(c *offset.Clone, broker string) bool {
 	}
 }
 
-// cloneNode copies what a node holds behind after, as far as the entry may go,
-// and returns the id of the last queue it has looked at.
+// cloneNode copies what a node holds beyond after, as far as the entry may go, and
+// returns the id of the last queue it has looked at.
 func (w *work) cloneNode(to string, n *node, after int32) int32 {
 	k := offset.Key{Group: to, MessageQueue: offset.MessageQueue{Topic: n.id.topic, Broker: n.id.broker}}
 	w.run.openKey(w.t.live, &k)
@@ -71,7 +71,7 @@ func (w *work) cloneNode(to string, n *node, after int32) int32 {
 // cloneLooks is how many keys CloneAdds looks up at most: 2 ms where they are near.
 const cloneLooks = 100_000
 
-// CloneAdds counts the keys that a clone would create, or tells some number above
+// CloneAdds counts the keys that a clone would create, or returns some number above
 // most once there are more. Near ones cost some 20 ns each. Keys beyond the first
 // 100,000 that the group may have count as if it did not have them.
 func (r *Root) CloneAdds(c *offset.Clone, most uint64) uint64 {
@@ -118,7 +118,7 @@ func (n *node) missing(to *part) (count uint64) {
 }
 
 // around returns the node that would hold a queue, nil if there is none, and the
-// first id behind it that it would not hold.
+// first id beyond it that it would not hold.
 func (p *part) around(topic string, id int32) (*node, int64) {
 	below, above := p.nodes.around(byRun, place{&ident{topic: topic}, id})
 	end := int64(math.MaxInt64)

@@ -163,7 +163,7 @@ func (t *Table) unmark(r *run, id int32) {
 	t.mirror(&k, false)
 }
 
-// anyFenced tells whether a commit of an atomic set is fenced. What the others
+// anyFenced reports whether a commit of an atomic set is fenced. What the others
 // would change has no influence on it: none moves an epoch.
 func (t *Table) anyFenced(c *offset.Commits) bool {
 	for i := range c.Topics {

@@ -5,7 +5,7 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// expireGroup is what an expiry counts of a group beside its queues.
+// expireGroup is what an expiry counts for a group on top of its queues.
 const expireGroup = 8
 
 // expire removes the groups that have not moved since they were listed.
@@ -29,7 +29,7 @@ func (w *work) expire(e *offset.Expire) bool {
 	return true
 }
 
-// moved tells whether a position of the group has a newer index than seen.
+// moved reports whether a position of the group has a newer index than seen.
 func (w *work) moved(g *ref, seen uint64) bool {
 	for p := range g.all {
 		if p.summary().newest > seen {

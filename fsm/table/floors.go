@@ -11,7 +11,7 @@ type floors struct {
 	all uint64
 	// list is in the order in which the floors moved, so by index. What at does not
 	// have so has moved again since, or is forgotten. Copies share it: each only cuts
-	// its front, and writes behind shared.
+	// its front, and writes beyond shared.
 	list   []Floor
 	shared int
 	at     map[scope]moved
@@ -108,7 +108,7 @@ func (f *floors) forget() {
 	}
 }
 
-// has tells whether a floor of the list is that of its scope.
+// has reports whether a floor of the list is that of its scope.
 func (f *floors) has(x *Floor) bool {
 	at, ok := f.at[scope{x.Topic, x.Name}]
 	return ok && at == moved{x.Index, x.Order}

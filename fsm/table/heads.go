@@ -9,10 +9,10 @@ import (
 // minHeads is how many keys a page has before it keeps heads of them.
 const minHeads = 6
 
-// heads lets a page be searched with hardly a look at the names behind it, each
-// of which is three steps through memory away: it knows what all keys of the page
-// have in common, and of each the four bytes behind that. Copies of a page share
-// it; it is changed only in the generation that it was made in.
+// heads lets a page be searched with hardly a look at the names themselves, each of
+// which is three steps through memory away: it knows what all keys of the page have
+// in common, and of each the four bytes after that. Copies of a page share it; it is
+// changed only in the generation that it was made in.
 type heads struct {
 	gen uint64
 	// What the keys have in common: the fields before field, which lead has too,
@@ -21,7 +21,7 @@ type heads struct {
 	field  uint8
 	prefix string
 	// at has a head for each key: ascending, since the keys are. Keys with the
-	// same head are told apart by their names.
+	// same head are distinguished by their names.
 	at []uint32
 }
 
@@ -121,7 +121,7 @@ func (h *heads) head(o order, k place) uint32 {
 }
 
 // insert returns the heads with that of k at i. It returns nil if k has less in
-// common: then they must be made anew.
+// common: then they must be rebuilt.
 func (h *heads) insert(o order, gen uint64, i int, k place) *heads {
 	if h == nil || h.compareLead(o, k) != 0 {
 		return nil

@@ -85,7 +85,7 @@ func (t *Table) importBegin(a *offset.Act, rec *ActRecord) offset.ActResult {
 	return w.await()
 }
 
-// await remembers an import that goes on, and tells the chunk that comes next.
+// await remembers an import that continues, and answers which chunk comes next.
 func (w *work) await() offset.ActResult {
 	w.run.close()
 	r := &w.rec.Result
@@ -135,8 +135,8 @@ func (w *work) merge(x *offset.Target) {
 	}
 }
 
-// stage puts one key beside the table, with the mark that it has in it. What a
-// replace of a group names of others is left out.
+// stage puts one key into the staged space, with the mark that it has in the table.
+// Keys of other groups in a replace of a group are left out.
 func (w *work) stage(x *offset.Target) {
 	t := w.t
 	if g := t.imp.status.Group; g != "" && g != x.Key.Group {

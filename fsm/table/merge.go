@@ -20,7 +20,7 @@ type nodes struct {
 	c cursor[*node]
 }
 
-// merge begins at a topic, or behind a key, of a group. pick says which parts
+// merge begins at a topic, or after a key, of a group. pick says which parts
 // take part, and what may be left out of each.
 func (v *view) merge(group string, pick func(*part) (sieve, bool), topic string, after *offset.Key) merge {
 	var m merge
@@ -49,8 +49,8 @@ func (v *view) partsOf(group string) (list []*part) {
 	}
 }
 
-// from returns a cursor at the first node that may hold something of the topic
-// and behind the key.
+// from returns a cursor at the first node that may hold something of the topic and
+// after the key.
 func (p *part) from(topic string, after *offset.Key, s sieve) cursor[*node] {
 	if after == nil || after.Topic < topic {
 		return p.nodes.seek(byRun, place{&ident{topic: topic}, 0}, s)
@@ -85,7 +85,7 @@ func (m *merge) next() (p *part, n *node) {
 	return p, n
 }
 
-// before tells whether l stands before o in key order.
+// before reports whether l stands before o in key order.
 func (l *nodes) before(o *nodes) bool {
 	x, _ := l.c.item()
 	y, _ := o.c.item()
@@ -153,5 +153,5 @@ func (v *view) onCount(group string) int {
 	return v.groups.count(byGroup, place{&ident{group: group}, 0}, place{&ident{group: after(group)}, 0})
 }
 
-// after is the first name behind another.
+// after is the first name beyond another.
 func after(name string) string { return name + "\x00" }

@@ -102,7 +102,7 @@ func (r *Root) groupFrom(out *namePage, from string) (string, bool) {
 	return id.group, out.on()
 }
 
-// holds tells whether there is a key behind a pair of the tree of topics.
+// holds reports whether a pair of the tree of topics has a key.
 func (v *view) holds(id *ident) bool {
 	p := v.part(id.group, id.broker)
 	return p != nil && p.has(id.topic)

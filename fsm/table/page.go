@@ -164,8 +164,8 @@ func (in *inner[T]) spanOf(i int, s span[T]) span[T] {
 	return s
 }
 
-// beside returns the items before and behind a gap of a leaf, in the leaf or
-// beside it; the zero value where there is none.
+// beside returns the items before and after a gap of a leaf, in the leaf or next to
+// it; the zero value where there is none.
 func (p *page[T]) beside(i int, s span[T]) (below, above T) {
 	if i > 0 {
 		below = p.items[i-1]

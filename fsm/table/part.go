@@ -36,7 +36,7 @@ func (p *part) summary() gauge {
 	return g
 }
 
-// has tells whether the part holds a queue of the topic.
+// has reports whether the part holds a queue of the topic.
 func (p *part) has(topic string) bool {
 	_, above := p.nodes.around(byRun, place{&ident{topic: topic}, -1})
 	return above != nil && above.id.topic == topic

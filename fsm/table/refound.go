@@ -5,11 +5,11 @@ import "github.com/tidemark-mq/tidemark/offset"
 // Refound gives the table that another cluster begins with, at the index and time
 // of at: the offsets of r and their pending marks, as if one replace of all had
 // brought them in there, and the format level. Whatever was said to the cluster
-// of before is older than that: its epochs, bases and act ids count for nothing.
-// Claims, acts, the import under way and members stay behind.
+// before is older than that: its epochs, bases and act ids count for nothing. Claims,
+// acts, the import under way and members are left out.
 //
-// The error wraps offset.ErrInvalid: at is not behind all that r holds, or
-// cluster is r's own.
+// The error wraps offset.ErrInvalid: at is not beyond all that r holds, or cluster is
+// r's own.
 func (r *Root) Refound(cluster offset.ClusterID, at Stamp) (*Table, error) {
 	if at.Index <= r.index || at.Index > maxIndex || at.Time < r.time || at.Time > maxTime || cluster == r.cluster {
 		return nil, offset.Errorf(offset.ErrInvalid, "a cluster %s that begins at index %d is not behind cluster %s at index %d", cluster, at.Index, r.cluster, r.index)

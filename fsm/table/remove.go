@@ -94,9 +94,9 @@ func (w *work) removeTopic(s *offset.Scope) bool {
 	}
 }
 
-// nextPair finds the first group on a broker with the topic that is behind last
-// or, in the beginning, not before the cursor; nil if there is none. Pairs
-// without a key do not count: a replica that was restored has none of them.
+// nextPair finds the first group on a broker with the topic that comes after last
+// or, at the beginning, not before the cursor; nil if there is none. Pairs without a
+// key do not count: a replica that was restored has none of them.
 func (w *work) nextPair(topic string, last *ident) *ident {
 	k := ident{topic: topic}
 	switch {
@@ -117,19 +117,19 @@ func (w *work) nextPair(topic string, last *ident) *ident {
 	}
 }
 
-// passed tells whether the cursor is behind the whole run.
+// passed reports whether the cursor is beyond the whole run.
 func (w *work) passed(id *ident) bool {
 	c := &w.rec.Cursor
 	return c.Group == id.group && c.Topic == id.topic && c.Broker == id.broker && c.QueueID == maxID
 }
 
-// past moves the cursor behind a queue of a run.
+// past moves the cursor beyond a queue of a run.
 func (w *work) past(id *ident, queueID int32) {
 	w.rec.Begun = true
 	w.rec.Cursor = offset.Key{Group: id.group, MessageQueue: offset.MessageQueue{Topic: id.topic, Broker: id.broker, QueueID: queueID}}
 }
 
-// removeRuns removes from one part what is behind the cursor, of one topic or,
+// removeRuns removes from one part what is beyond the cursor, of one topic or,
 // if that is empty, of all. It reports false when the entry has to end first.
 func (w *work) removeRuns(group, broker, topic string) bool {
 	for {
@@ -149,7 +149,7 @@ func (w *work) removeRuns(group, broker, topic string) bool {
 	}
 }
 
-// nextNode finds the first node behind the cursor, and the queue id that it is behind.
+// nextNode finds the first node beyond the cursor, and the queue id that it comes after.
 func (w *work) nextNode(p *part, topic string) (*node, int32) {
 	from, after := place{&ident{topic: topic}, -1}, int32(-1)
 	cur := &w.rec.Cursor
@@ -171,8 +171,8 @@ func (w *work) nextNode(p *part, topic string) (*node, int32) {
 	return n, after
 }
 
-// clear removes what a node holds behind after, as long as limit queues reach,
-// but for positions newer than the act, which it counts as left alone. It
+// clear removes what a node holds beyond after, up to limit queues, except positions
+// newer than the act, which it counts as left alone. It
 // returns the id of the last queue it has looked at. Where an entry is cut
 // depends on the keys alone, never on how they are laid out in nodes.
 func (w *work) clear(p *part, n *node, after int32, limit int) int32 {
@@ -205,7 +205,7 @@ func (w *work) clear(p *part, n *node, after int32, limit int) int32 {
 	return k.QueueID
 }
 
-// spare tells whether a removal leaves a position alone, and counts it. What an
+// spare reports whether a removal leaves a position alone, and counts it. What an
 // expiry may remove, it has decided for the group.
 func (w *work) spare(k *offset.Key, p offset.Position, claim uint64) bool {
 	w.rec.Seen = true

@@ -7,9 +7,9 @@ import (
 	"github.com/tidemark-mq/tidemark/offset"
 )
 
-// checkRest tells what of a snapshot no table can hold. A table relies on it: what
-// is let in here would make it fail later, at an entry, on every member that has
-// the snapshot. The error wraps offset.ErrDamaged.
+// checkRest refuses what no table can hold. A table relies on it: what is let in
+// here would make it fail later, at an entry, on every member that has the snapshot.
+// The error wraps offset.ErrDamaged.
 func checkRest(r *Rest) error {
 	if err := checkActs(r); err != nil {
 		return err

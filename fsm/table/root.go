@@ -103,7 +103,7 @@ func (v *view) queuesUnder(prefix string) (n uint64) {
 	}
 }
 
-// Staged counts the offsets that the import under way has put beside the table.
+// Staged counts the offsets that the import under way has staged.
 func (r *Root) Staged() uint64 { return r.staged.queues }
 
 // StagedGroups counts the groups of these.
@@ -128,7 +128,7 @@ func (r *Root) Brokers(most int) (list []string) {
 // is empty, of any, in order.
 func (r *Root) BrokersOf(group, topic string) []string { return r.live.brokersOf(group, topic) }
 
-// On tells whether a group has offsets on a broker. It costs a search.
+// On reports whether a group has offsets on a broker. It costs a search.
 func (r *Root) On(group, broker string) bool { return r.live.part(group, broker) != nil }
 
 // OnCount counts the brokers that a group has offsets on, page by page.
@@ -140,7 +140,7 @@ func (r *Root) StagedOn(group, broker string) bool { return r.staged.part(group,
 // StagedOnCount is OnCount for what the import under way has staged.
 func (r *Root) StagedOnCount(group string) int { return r.staged.onCount(group) }
 
-// Remembers tells whether the answer to an act, or its progress, is remembered: sent
+// Remembers reports whether the answer to an act, or its progress, is remembered: sent
 // again from its first entry, it changes nothing.
 func (r *Root) Remembers(id offset.ActID) bool {
 	return slices.ContainsFunc(r.acts, func(a *ActRecord) bool { return a.ID == id })

@@ -31,7 +31,7 @@ func (t *Table) Set(s *offset.Set, ch *Changes) offset.Verdict {
 	return offset.Verdict{Code: offset.CodeOK, State: t.state(r, &s.Key)}
 }
 
-// replaces tells whether the position is the one that the Set is to replace. A
+// replaces reports whether the position is the one that the Set is to replace. A
 // consumer compares what a commit must carry; an operator the key's own epoch.
 func replaces(s *offset.Set, st *offset.KeyState) bool {
 	epoch := st.Epoch

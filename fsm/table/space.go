@@ -30,13 +30,13 @@ type space struct {
 	// names are those of brokers.
 	names map[string]string
 	// beside is the table's space for what a replace of a group stages: pairs go
-	// there too, before there is a key behind them, so that the swap need not
+	// there too, before they have a key, so that the swap need not
 	// bring them.
 	beside *space
 	// expects is the reverse: what a replace of a group has staged, nil if none
 	// is under way.
 	expects *space
-	// owed counts the pairs that were put beside since the last sweep.
+	// owed counts the pairs that were put into beside since the last sweep.
 	owed int
 }
 
@@ -156,8 +156,7 @@ func (s *space) stage(group string) *space {
 	return staged
 }
 
-// unpair takes a pair out of the tree of topics, unless there is a key behind
-// it, or will be.
+// unpair takes a pair out of the tree of topics, unless it has a key, or will have.
 func (s *space) unpair(id *ident) {
 	if !s.holds(id) && (s.expects == nil || !s.expects.holds(id)) {
 		if s.topics.del(byTopic, s.gen, place{id, 0}, gauge{}) {
@@ -166,7 +165,7 @@ func (s *space) unpair(id *ident) {
 	}
 }
 
-// holds tells whether there is a key behind a pair of the tree of topics.
+// holds reports whether a pair of the tree of topics has a key.
 func (s *space) holds(id *ident) bool {
 	p := s.part(id.group, id.broker)
 	return p != nil && p.has(id.topic)

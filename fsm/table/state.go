@@ -40,7 +40,7 @@ type Floor struct {
 	Topic bool
 	Name  string
 	Index uint64
-	// Order tells floors apart that moved in one entry: how many had before.
+	// Order distinguishes floors that moved in one entry: how many had before.
 	Order uint32
 }
 
@@ -64,9 +64,9 @@ type ActRecord struct {
 	// that entry.
 	First uint64
 	Order uint32
-	// Result is its answer; Result.Done tells whether it is under way.
+	// Result is its answer; until Result.Done it is under way.
 	Result offset.ActResult
-	// Cursor is where the next step of a cut act goes on: after this key.
+	// Cursor is where the next step of a cut act continues: after this key.
 	Cursor offset.Key
 	// Begun: Cursor holds a key.
 	Begun bool
@@ -76,7 +76,7 @@ type ActRecord struct {
 	Seen bool
 }
 
-// Rest is all that a snapshot holds beside the runs of queues.
+// Rest is all that a snapshot holds besides the runs of queues.
 type Rest struct {
 	Cluster offset.ClusterID
 	// Index and Time are those of the last entry applied.

@@ -166,7 +166,7 @@ const sweepPairs = 1024
 
 // sweep takes pairs without a key out of the tree of topics, a few at a time: no
 // fewer than were staged meanwhile, so that replaces, one after another, do not
-// leave behind more and more.
+// leave more and more of them.
 func (t *Table) sweep() {
 	left := max(sweepPairs, t.live.owed)
 	for t.live.owed = 0; left > 0 && len(t.stale) > 0; left-- {

@@ -51,8 +51,8 @@ func New(cluster offset.ClusterID) *Table {
 }
 
 // Bounds are what decides when something is forgotten, and where an act is cut.
-// Tables with others come to other states from the same log: only tests, which
-// are to meet them soon, have others than those of New.
+// Tables with others come to other states from the same log: only tests, which are to
+// reach them soon, have others than those of New.
 type Bounds struct {
 	// Acts is how many acts are remembered, Floors how many scopes keep a floor.
 	Acts, Floors int

@@ -24,7 +24,7 @@ func (w *work) take(k *offset.Take) bool {
 	return true
 }
 
-// lost tells whether an act came through a holder that has lost a key of its
+// lost reports whether an act came through a holder that has lost a key of its
 // scope: somebody claimed it after the holder did. Each claim is looked at, never
 // the keys.
 func (t *Table) lost(a *offset.Act) bool {
@@ -94,8 +94,8 @@ func (t *Table) lostTopic(claim uint64, s *offset.Scope) bool {
 	return !s.HasBroker && t.lostBrokers(claim, s.Topic)
 }
 
-// lostBrokers looks at the groups of a topic as far as one entry may; behind
-// that a newer claim on any broker counts.
+// lostBrokers looks at the groups of a topic as far as one entry may; beyond that a
+// newer claim on any broker counts.
 func (t *Table) lostBrokers(claim uint64, topic string) bool {
 	newest := uint64(0)
 	for _, c := range t.claims.brokers {

@@ -68,8 +68,8 @@ func (p *page[T]) extend(o order, i int, right *page[T], now, was gauge) *page[T
 	return nil
 }
 
-// add returns the item at k. Where there is none it inserts what fresh makes,
-// which is told the neighbours, zero at an end.
+// add returns the item at k. If there is none it inserts what fresh makes from the
+// neighbours, zero at an end.
 func (t *tree[T]) add(o order, gen uint64, k place, fresh func(below, above T) T) T {
 	if t.root == nil {
 		var none T
@@ -163,7 +163,7 @@ func (p *page[T]) insert(o order, i int, x T) {
 	}
 }
 
-// rehead makes the heads of a leaf anew.
+// rehead rebuilds the heads of a leaf.
 func (p *page[T]) rehead(o order, like *heads) {
 	p.heads = newHeads(o, p.gen, like, len(p.items), func(i int) place { return p.items[i].place() })
 }
@@ -182,7 +182,7 @@ func (in *inner[T]) deleteSep(gen uint64, i int) {
 	in.heads = in.heads.remove(gen, i)
 }
 
-// rehead makes the heads of an inner page anew.
+// rehead rebuilds the heads of an inner page.
 func (in *inner[T]) rehead(o order, gen uint64, like *heads) {
 	in.heads = newHeads(o, gen, like, len(in.seps), func(i int) place { return in.seps[i] })
 }

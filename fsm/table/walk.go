@@ -138,7 +138,7 @@ func (b *onBroker) group() (string, bool) {
 	return p.id.group, true
 }
 
-// before tells whether b stands at an earlier group. Neither is at its end.
+// before reports whether b stands at an earlier group. Neither is at its end.
 func (b *onBroker) before(o *onBroker) bool {
 	x, _ := b.c.item()
 	y, _ := o.c.item()
@@ -237,7 +237,7 @@ func (w *walk) topic() {
 	}
 }
 
-// may tells whether the part of a pair can hold what is looked for.
+// may reports whether the part of a pair can hold what is looked for.
 func (w *walk) may(id *ident) bool {
 	p, ok := w.r.live.parts.get(byBroker, place{id, 0})
 	if !ok {

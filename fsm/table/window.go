@@ -10,7 +10,7 @@ import (
 // newer one takes their place. Roots share the list up to where they know it.
 type window struct {
 	list []*ActRecord
-	// shared: a root holds list, so that only what is behind it may be written.
+	// shared: a root holds list, so that only what is beyond it may be written.
 	shared bool
 	byID   map[offset.ActID]*ActRecord
 	// evicted is the newest index at which a forgotten act began.

@@ -77,11 +77,11 @@ type Config struct {
 	// Negative: not checked.
 	MinFree int64
 
-	// OnWrite is told of each write of log, term and vote: how long it took and
-	// how many bytes of entries or values it carried. It is called on raft's
-	// goroutines and must not block. Nil: nobody is told.
+	// OnWrite gets each write of log, term and vote: how long it took and how many
+	// bytes of entries or values it carried. It is called on raft's goroutines and
+	// must not block. Nil: not called.
 	OnWrite func(d time.Duration, bytes int)
-	// OnDamage is told of a snapshot found damaged while the store is in use;
+	// OnDamage gets the error of a snapshot found damaged while the store is in use;
 	// the member should take a new one. It must not block. Nil: only logged.
 	OnDamage func(error)
 
@@ -90,7 +90,7 @@ type Config struct {
 }
 
 // Unsafe switches off, one by one, what keeps a member's disk right, so that a
-// test can show the fault behind each remedy. For tests only: with any of them
+// test can show the fault that each remedy is for. For tests only: with any of them
 // set acknowledged offsets can be lost. The zero value is the safe one.
 type Unsafe struct {
 	// SplitVote stores the term and the candidate of a vote in two writes, as
@@ -99,7 +99,7 @@ type Unsafe struct {
 	// SlicedSuffix deletes a suffix of the log in slices, lowest index first,
 	// as it is right for a prefix: a crash in between leaves a gap.
 	SlicedSuffix bool
-	// NoGuard goes on writing after a write has failed, and never notices one
+	// NoGuard continues to write after a write has failed, and never notices one
 	// that hangs.
 	NoGuard bool
 	// NoInstallGuard keeps a log that contradicts an installed snapshot.

@@ -6,7 +6,7 @@
 // durable in one write, only prefixes of the log are deleted in slices, the
 // first failed or hanging write ends the use of the disk, a full disk keeps no
 // half snapshot, and a missing or damaged file is an error with a way out,
-// never an empty start. DESIGN.md beside this file tells how.
+// never an empty start. DESIGN.md in this folder says how.
 //
 // A Store owns one goroutine, which watches writes; Close waits for it.
 package store

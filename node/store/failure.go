@@ -42,7 +42,7 @@ const (
 	// CauseHang: a write did not come back in time.
 	CauseHang
 	// CauseConflict: the log contradicted an installed snapshot and was
-	// deleted; the member is whole again once it has been started anew.
+	// deleted; the member is whole again once it has been restarted.
 	CauseConflict
 	// CauseDamaged: an entry, a term or a vote is not what was stored. It is
 	// not used.

@@ -66,7 +66,7 @@ func writeFile(path string, data []byte) error {
 }
 
 // ReplaceFile puts a file (0600) in the place of what was there, whole or not at
-// all: written beside, synced, renamed, folder synced.
+// all: written under another name, synced, renamed, folder synced.
 func ReplaceFile(path string, data []byte) error {
 	beside := path + tmpSuffix
 	if err := writeFile(beside, data); err != nil {

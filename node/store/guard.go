@@ -15,7 +15,7 @@ const hangTicks = 10
 var errHang = errors.New("no answer from the disk")
 
 // guard stands before every write of log, term and vote. The first error is
-// latched: after a failed sync the page cache no longer tells what is on the
+// latched: after a failed sync the page cache no longer shows what is on the
 // disk, so nothing may be built on a later write's success. And it watches how
 // long each write takes, in its own ticks: a stopped process gets one late tick
 // for the whole pause, so only a disk that hangs while the process runs is seen
@@ -163,7 +163,7 @@ func (g *guard) err() error {
 	return g.failure
 }
 
-// stuck tells whether a write that hangs is still under way, or the log file's
+// stuck reports whether a write that hangs is still under way, or the log file's
 // locks are in doubt: closing it could then hang.
 func (g *guard) stuck() bool {
 	g.mu.Lock()

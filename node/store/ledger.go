@@ -117,7 +117,7 @@ func (l *ledger) bounds() (first, last uint64) {
 	return l.runs[0].first, l.runs[len(l.runs)-1].last()
 }
 
-// beyond returns the first and the last index behind one, 0 and 0 if there is none.
+// beyond returns the first and the last index after one, 0 and 0 if there is none.
 func (l *ledger) beyond(index uint64) (first, last uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -139,7 +139,7 @@ func (l *ledger) gap() uint64 {
 	return 0
 }
 
-// reaches tells whether the log leads on from index without a gap, to its end
+// reaches reports whether the log leads on from index without a gap, to its end
 // and at least to goal.
 func (l *ledger) reaches(index, goal uint64) bool {
 	l.mu.Lock()

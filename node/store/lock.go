@@ -66,7 +66,7 @@ func openLock(dir string, flag int, alone bool) (*os.File, error) {
 	return nil, fmt.Errorf("locking folder %s: %w", dir, err)
 }
 
-// holder reads who holds the lock: 0 unless it names a process that lives, for
+// holder reads which process holds the lock: 0 unless it names one that lives, since
 // a reader does not write itself in, and a killed one does not strike itself out.
 func holder(f *os.File) int {
 	buf := make([]byte, 32)

@@ -21,5 +21,5 @@ func LockFile(f *os.File, alone bool) (busy bool, err error) {
 	return errors.Is(err, unix.EWOULDBLOCK), err
 }
 
-// alive tells whether there is a process of this id.
+// alive reports whether there is a process of this id.
 func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

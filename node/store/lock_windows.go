@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockedByte is the high half of the place of the byte that is locked: far
-// behind the content, which others may then read.
+// lockedByte is the high half of the place of the byte that is locked: far beyond the
+// content, which others may then read.
 const lockedByte = 1 << 30
 
 // LockFile takes a lock on an open file, for one alone or for many, which the
@@ -22,7 +22,7 @@ func LockFile(f *os.File, alone bool) (busy bool, err error) {
 	return errors.Is(err, windows.ERROR_LOCK_VIOLATION), err
 }
 
-// alive tells whether there is a process of this id.
+// alive reports whether there is a process of this id.
 func alive(pid int) bool {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if err != nil {

@@ -58,10 +58,10 @@ func (l *log) LastIndex() (uint64, error) {
 	return last, nil
 }
 
-// bury hides all that the log has, which is first to last, once a snapshot has been installed beyond its
-// end. What is there may never have been committed: the snapshot tells nothing of
-// it, and raft, as a leader, would send it to a member that lacks it. It goes with
-// what is compacted next.
+// bury hides all that the log has, which is first to last, once a snapshot has been
+// installed beyond its end. What is there may never have been committed: the
+// snapshot does not show it, and raft, as a leader, would send it to a member that
+// lacks it. It goes with what is compacted next.
 func (l *log) bury(first, last uint64) {
 	l.buried.Store(max(l.buried.Load(), last))
 	l.tail.forget(first, last)
@@ -128,9 +128,9 @@ func (l *log) StoreLogs(entries []*raft.Log) error {
 	return nil
 }
 
-// closeGap hides the log where entries would leave a gap behind it, and deletes it
-// if its segments can't have one. Raft appends so only after a snapshot was put in
-// place that reaches up to the first of them.
+// closeGap hides the log if entries would leave a gap after it, and deletes it if its
+// segments can't have one. Raft appends so only after a snapshot was put in place
+// that reaches up to the first of them.
 func (l *log) closeGap(entries []*raft.Log) error {
 	first, last := l.ledger.bounds()
 	if last == 0 || len(entries) == 0 || entries[0].Index <= last+1 {
@@ -146,7 +146,7 @@ func (l *log) closeGap(entries []*raft.Log) error {
 // DeleteRange implements raft.LogStore. A prefix, which compaction deletes while
 // entries are appended, goes in slices, lowest index first: a crash in between
 // leaves a log that begins a little earlier. Whatever reaches the end of the log
-// goes in one transaction: cut short it would leave entries behind a gap, which
+// goes in one transaction: cut short it would leave entries beyond a gap, which
 // were to be gone and would be taken for the log's end. With a prefix goes what is
 // buried before it.
 func (l *log) DeleteRange(lo, hi uint64) error {

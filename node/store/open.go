@@ -26,7 +26,7 @@ const mapBytes = 1 << 30
 // Errors: *LockedError where another process uses the folder; *Failure where
 // the disk is full or refuses to write; an error that wraps offset.ErrDamaged
 // where a file is missing, damaged or of another store. In none of these cases
-// has anything been deleted or made shorter, but for unfinished snapshots.
+// has anything been deleted or made shorter, except unfinished snapshots.
 func Open(cfg Config) (*Store, error) {
 	cfg = cfg.withDefaults()
 	if cfg.Dir == "" || cfg.KeepSnapshots < 1 || cfg.SyncEvery < 1 || cfg.HangAfter < 0 {
@@ -53,8 +53,8 @@ func Open(cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// unreadOrDamaged tells a disk that can't read from files that are damaged: the
-// log file's library, and a fault of mapped memory, say the same of both. Who
+// unreadOrDamaged distinguishes a disk that can't read from files that are damaged:
+// the log file's library, and a fault of mapped memory, report both alike. Whoever
 // reads of damage wipes the folder, which an error of the disk is no reason for.
 func unreadOrDamaged(cfg Config, err error) error {
 	if !errors.Is(err, offset.ErrDamaged) {
@@ -133,7 +133,7 @@ func removeUnfinished(cfg Config) error {
 		cfg.Logger.Warn("removed unfinished snapshots", "count", removed)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return nil // not made yet; or missing, which findStart tells
+		return nil // not made yet; or missing, which findStart reports
 	}
 	return err
 }

@@ -2,8 +2,8 @@ package store
 
 import "time"
 
-// Pacer bounds a stream to a number of bytes a second. It belongs to one goroutine. A stream that fell behind
-// because the disk was slow does not catch up in a burst.
+// Pacer bounds a stream to a number of bytes a second. It belongs to one goroutine.
+// A stream that was slowed by the disk does not catch up in a burst.
 type Pacer struct {
 	rate  int // 0 or less: no bound
 	stop  <-chan struct{}

@@ -30,7 +30,7 @@ type DiskFigures struct {
 	P50, P99, Max time.Duration
 }
 
-// Probe measures the disk under dir: bytes written and synced behind one another,
+// Probe measures the disk under dir: bytes written and synced one after another,
 // as a log is, in a file that it removes. It stops when p's time is over, or
 // ctx ends; one sync that hangs it cannot leave.
 func Probe(ctx context.Context, dir string, p Probing) (DiskFigures, error) {

@@ -14,7 +14,7 @@ import (
 
 // Replay gives what a stopped member's next start would find: restore gets the
 // newest snapshot that is sound and leads on to the log without a gap, none where
-// the log is whole from its first entry; then apply gets each entry behind it, in
+// the log is whole from its first entry; then apply gets each entry after it, in
 // order, none where the log contradicts the snapshot and a start would delete it. A
 // snapshot that restore finds damaged, by an error that wraps
 // offset.ErrDamaged, has to leave nothing behind: an older one is tried, if the
@@ -42,8 +42,8 @@ func Replay(dir string, restore func(SnapshotInfo, io.Reader) error, apply func(
 	})
 }
 
-// errContradicts ends the reading of a log that finishInstall would delete: what
-// it has behind the installed snapshot was never committed.
+// errContradicts ends the reading of a log that finishInstall would delete: what it
+// has after the installed snapshot was never committed.
 var errContradicts = errors.New("the log contradicts the snapshot")
 
 // restoreNewest restores a snapshot as a start would, and returns what it is of,
@@ -94,7 +94,7 @@ func restoreFrom(i SnapshotInfo, restore func(SnapshotInfo, io.Reader) error) er
 	return errors.Join(restore(i, r), r.Close())
 }
 
-// KeptWith tells how the log in a folder is kept, or would be kept by default
+// KeptWith returns how the log in a folder is kept, or would be kept by default
 // where nothing is there yet. It reads only, and needs no lock: that never changes.
 func KeptWith(dir string) (LogStore, error) {
 	m, err := findMarker(dir)

@@ -131,7 +131,7 @@ func newestIndex(infos []SnapshotInfo, noted uint64) uint64 {
 	return noted
 }
 
-// usable tells whether a member may start from a state at index: if it is the
+// usable reports whether a member may start from a state at index: if it is the
 // newest there was, or the log leads on from it to that one at least. Starting
 // from less would forget entries that this member has acknowledged.
 func usable(index, newest uint64, entries *ledger) bool {

@@ -96,7 +96,7 @@ func (s *snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	return &meta, newReader(f, m, func(err error) { s.note(id, err) }), nil
 }
 
-// note keeps and tells what is wrong with a snapshot.
+// note keeps and reports what is wrong with a snapshot.
 func (s *snapshots) note(id string, err error) {
 	s.mu.Lock()
 	s.broken[id] = err

@@ -87,7 +87,7 @@ func (v *stable) SetUint64(key []byte, val uint64) error {
 
 // setTerm stores the current term. Raft panics on an error, on its main
 // goroutine, which would forestall the node's orderly end; so the failure, which
-// the node has been told of by then, is held back until the store is closed or
+// the node knows of by then, is held back until the store is closed or
 // the node has had its time. Nil after Close is no promise anybody can build on:
 // nothing is stored any more, so no vote and no entry follows.
 //

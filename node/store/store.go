@@ -64,7 +64,7 @@ func assemble(cfg Config, db *raftboltdb.BoltStore, c *contents) (*Store, error)
 	return s, nil
 }
 
-// LogStore tells how the log is kept.
+// LogStore returns how the log is kept.
 func (s *Store) LogStore() LogStore { return s.cfg.LogStore }
 
 // Log returns the log. It accepts gaps: it is not monotonic in raft's sense. It

@@ -14,7 +14,7 @@ import (
 const sumBytes = 4
 
 // summed returns copies of entries that carry a sum over all that raft acts on,
-// behind their Extensions, which are left to whoever uses them. bbolt's pages
+// after their Extensions, which are left to whoever uses them. bbolt's pages
 // have no sums, and a changed bit in an offset is an entry like any other: it
 // would be applied, here alone.
 func summed(entries []*raft.Log) []*raft.Log {
@@ -55,9 +55,9 @@ func checkEntry(index uint64, e *raft.Log, from uint64) error {
 }
 
 // demandSums notes in log.db from which entry on all must have a sum, once: from
-// the next. A changed bit in the name of the field that holds it would else pass
-// for an entry of an earlier build, with whatever else has changed in it. Such a
-// build, which would go on without sums, can't read a term that has one.
+// the next. Otherwise a changed bit in the name of the field that holds it would
+// pass for an entry of an earlier build, with whatever else has changed in it. Such
+// a build, which would continue without sums, can't read a term that has one.
 func demandSums(db *raftboltdb.BoltStore, c *contents) error {
 	if c.summed > 0 {
 		return nil

@@ -11,7 +11,7 @@ import (
 )
 
 // walFiles are the segments' files, with this store's modes, and with the guard
-// before what the library does in a goroutine of its own, whose errors it only
+// around what the library does in a goroutine of its own, whose errors it only
 // logs. It implements types.VFS.
 type walFiles struct {
 	guard *guard

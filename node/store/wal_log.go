@@ -13,7 +13,7 @@ import (
 )
 
 // walLog keeps the entries in segments of raft-wal. Which segments there are
-// stands in log.db, beside term and vote.
+// is in log.db, next to term and vote.
 type walLog struct {
 	*wal.WAL
 	db    *raftboltdb.BoltStore

@@ -33,8 +33,8 @@ type walScan struct {
 
 // scanWAL reads every segment whole, and every sum. The library checks the sum of
 // the last batch alone, takes what follows a damaged frame for never written,
-// and makes a missing last segment anew: each would be a log that has become
-// shorter in silence. visit may be nil.
+// and recreates a missing last segment: each would be a log that has silently become
+// shorter. visit may be nil.
 func scanWAL(dir string, c *contents, visit func(index uint64, payload []byte) error) (*walScan, error) {
 	raw, ok := c.conf[keySegments]
 	if !ok {
@@ -122,7 +122,7 @@ func (s *segment) each(visit func(uint64, []byte) error) error {
 	return nil
 }
 
-// mend makes the segments such that the library goes on where the scan ended,
+// mend makes the segments such that the library continues where the scan ended,
 // which is before it opens them: what a torn batch has left becomes zeros, so
 // that nothing later is taken for a part of it; and a segment that was closed,
 // but not yet followed by the next, is followed, for the library would refuse

@@ -96,7 +96,7 @@ func readBatch(data []byte, pos, start int) (end, index int, entries [][]byte, o
 }
 
 // readFrame reads a frame's head: its kind, length or sum, and where the next
-// frame begins, which may be behind the end of data. next is 0 for no frame.
+// frame begins, which may be beyond the end of data. next is 0 for no frame.
 func readFrame(data []byte, pos int) (kind byte, n, next int) {
 	if pos+frameHeadLen > len(data) || data[pos+1]|data[pos+2]|data[pos+3] != 0 {
 		return 0, 0, 0
@@ -111,7 +111,7 @@ func readFrame(data []byte, pos int) (kind byte, n, next int) {
 	return 0, 0, 0
 }
 
-// torn tells whether what follows the last whole batch of the log's end is what a
+// torn reports whether what follows the last whole batch of the log's end is what a
 // crash leaves of the one batch that was being written, and of nothing that was
 // acknowledged. Segments are new files, so what did not reach the disk reads as
 // zeros, sector by sector. A batch that is there to its end, and whose sum is
@@ -135,7 +135,7 @@ func (s *segment) torn() bool {
 	return !s.complete(rest) && s.cutShort(rest)
 }
 
-// wholeFrom tells whether a whole batch begins within the sectors from a place on,
+// wholeFrom reports whether a whole batch begins within the sectors from a place on,
 // which is so only if the one before it had been written to its end. Where the
 // frames begin is not known there, so every place is tried that a commit frame
 // may stand before.
@@ -150,7 +150,7 @@ func (s *segment) wholeFrom(from, rest int) bool {
 	return false
 }
 
-// complete tells whether the batch is there to its end, which is its sum: by the
+// complete reports whether the batch is there to its end, which is its sum: by the
 // kind of the last frame, or because the sum is right and the kind is not.
 func (s *segment) complete(rest int) bool {
 	at := rest - frameHeadLen
@@ -160,7 +160,7 @@ func (s *segment) complete(rest int) bool {
 	return at >= s.end && crc32.Checksum(s.data[s.end:at], castagnoli) == binary.LittleEndian.Uint32(s.data[at+4:])
 }
 
-// cutShort tells whether frames follow one another from the last whole batch on,
+// cutShort reports whether frames follow one another from the last whole batch on,
 // and the last of them needs a sector that is not there.
 func (s *segment) cutShort(rest int) bool {
 	cut := (rest + sectorBytes - 1) / sectorBytes * sectorBytes
