@@ -1,11 +1,13 @@
 package interop
 
 import (
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
 
+	"github.com/tidemark-mq/tidemark/cluster-test/ask"
 	"github.com/tidemark-mq/tidemark/cluster-test/effort"
 	"github.com/tidemark-mq/tidemark/internal/javaparts"
 	"github.com/tidemark-mq/tidemark/internal/javaparts/remoting"
@@ -100,7 +102,8 @@ func awaitCommitted(tb testing.TB, s *stand.Stand, b *javaparts.Broker) {
 }
 
 // TestControllerGroupSwitches kills the master of a controller's group under
-// load: its slave is elected, claims the name, and no message is skipped.
+// load: its slave is elected, claims the name, and no message is skipped. Nor is
+// a topic wound back whose messages the slave has, and not its configuration.
 func TestControllerGroupSwitches(t *testing.T) {
 	apart(t)
 	inPart(t, func(t *testing.T, s *stand.Stand) {
@@ -122,6 +125,9 @@ func TestControllerGroupSwitches(t *testing.T) {
 		sent := f.Produce("producer", "load", fleet.Load{Rate: 100})
 		consumed := f.Consume(fleet.Push, "g", "load", 2)
 		time.Sleep(effort.Of(10*time.Second, time.Minute)) // the load's duration, not a wait
+		if s.Where == stand.Tidemark {
+			consumeRecent(t, old)
+		}
 		old.Kill()
 		killed := time.Now()
 		now := javaparts.Master(t, s.Names, group)
@@ -135,12 +141,31 @@ func TestControllerGroupSwitches(t *testing.T) {
 				t.Errorf("%v\n%s", tally, tail(now.Log()))
 			}
 			s.Diff(now, "30s").Want(t, 0, "", "")
+			wantInCluster(t, "a recent topic", inCluster(t, s, now.Name, "g", map[string][]int32{"recent": {0}}), map[string]int64{"recent 0": recentMessages})
 			if role := now.Runtime()["tidemarkRole"]; role != "MASTER" {
 				t.Errorf("the elected master says that it is %q", role)
 			}
 			old.Start()
 			awaitRole(t, old, "SLAVE")
 		}
+	})
+}
+
+// recentMessages is how many messages consumeRecent sends.
+const recentMessages = 20
+
+// consumeRecent makes a topic at a master, sends messages to it, and commits
+// their end. Once that is acknowledged, the messages are in the log of each slave
+// in sync, which copies the topic's configuration up to 13 s later.
+func consumeRecent(t *testing.T, master *javaparts.Broker) {
+	t.Helper()
+	master.CreateTopic("recent", 1)
+	for n := range recentMessages {
+		master.Send("recent", 0, fmt.Append(nil, n))
+	}
+	w := dial(t, master, remoting.JSON)
+	ask.Until(t, "the end of a recent topic is acknowledged", func() bool {
+		return w.commit("g", "recent", 0, recentMessages) == answerOK
 	})
 }
 
