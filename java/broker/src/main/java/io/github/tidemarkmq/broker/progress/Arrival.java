@@ -281,9 +281,9 @@ final class Arrival {
             if (k == null || k.value < r.offset) {
                 throw new StartRefused("After its import " + r.key + " of " + file.path() + " is at "
                     + (k == null || k.value < 0 ? "no offset" : String.valueOf(k.value)) + ", less than the "
-                    + r.offset + " of the file: somebody has moved it meanwhile. Look at it (tidemark group list), set"
-                    + " tidemarkUnmarkedFile=merge to keep the larger offset of each queue, or =ignore to continue with"
-                    + " the cluster's, and start again; take the line out afterwards.");
+                    + r.offset + " of the file: somebody has moved it meanwhile. Look at it (tidemark group list), and"
+                    + " start again: then the broker continues with the cluster's offsets. To keep the larger offset of"
+                    + " each queue, set tidemarkUnmarkedFile=merge for that start, and take the line out afterwards.");
             }
         }
     }
