@@ -3,13 +3,20 @@ package server
 import (
 	"context"
 	"net/http"
+	"sync"
 	"time"
 )
 
 // connDeadlines sets how long the reads and writes of one HTTP request may take.
 // A nil one does nothing, and so does one whose ResponseWriter has no
 // deadlines; the server's own timeouts, and contexts, are the bound then.
-type connDeadlines struct{ control *http.ResponseController }
+type connDeadlines struct {
+	control *http.ResponseController
+	// done: the handler has returned, and its ResponseWriter must not be touched any
+	// more. mu is held while a timer does so, since stopping a timer does not wait for it.
+	mu   sync.Mutex
+	done bool
+}
 
 type deadlinesKey struct{}
 
@@ -20,7 +27,7 @@ func deadlinesOf(ctx context.Context) *connDeadlines {
 }
 
 func deadlinesFor(w http.ResponseWriter) *connDeadlines {
-	return &connDeadlines{http.NewResponseController(w)}
+	return &connDeadlines{control: http.NewResponseController(w)}
 }
 
 // body bounds how long the body of a request may take to arrive. Where there is
@@ -43,17 +50,33 @@ func (d *connDeadlines) write(within time.Duration) {
 // connection has set.
 func (d *connDeadlines) lift() { _ = d.control.SetWriteDeadline(time.Time{}) }
 
-// interrupt ends a read, and cutOff a write, that another goroutine waits in.
+// interrupt ends a read, and cutOff a write, that another goroutine waits in. Timers may
+// call them at any time.
 func (d *connDeadlines) interrupt() {
 	if d != nil {
-		_ = d.control.SetReadDeadline(longAgo)
+		d.end(d.control.SetReadDeadline)
 	}
 }
 
 func (d *connDeadlines) cutOff() {
 	if d != nil {
-		_ = d.control.SetWriteDeadline(longAgo)
+		d.end(d.control.SetWriteDeadline)
 	}
+}
+
+func (d *connDeadlines) end(set func(time.Time) error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.done {
+		_ = set(longAgo)
+	}
+}
+
+// over is called when the handler returns: nothing is interrupted or cut off from then on.
+func (d *connDeadlines) over() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.done = true
 }
 
 var longAgo = time.Unix(1, 0)

@@ -67,6 +67,7 @@ func (s *Server) checked(errorsOf *connect.ErrorWriter, next http.Handler) http.
 			err = offset.Errorf(offset.ErrInvalid, "there is no call %s; the page at / names what there is", quote(r.URL.Path))
 		}
 		d, h, who := deadlinesFor(w), s.newHold(freeBytes), s.callerOf(r)
+		defer d.over()
 		defer h.drop()
 		if who.refusal != nil {
 			w.Header().Set("Connection", "close")
