@@ -332,3 +332,23 @@ func TestLargeMessagesAreGivenBack(t *testing.T) {
 	}
 	_ = bidi.CloseResponse()
 }
+
+// TestARefusedBodyHoldsNothing while the rest of it is read, so that it takes no room
+// from others.
+func TestARefusedBodyHoldsNothing(t *testing.T) {
+	w := start(t, Config{Limits: Limits{Bytes: 1 << 18, Body: 6 * patience}})
+	nc, err := net.Dial("tcp", w.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	fmt.Fprintf(nc, "POST /tidemark.v1.OffsetService/Fetch HTTP/1.1\r\nHost: x\r\nContent-Type: application/proto\r\nContent-Length: %d\r\n\r\n", 1<<20)
+	if _, err := nc.Write(make([]byte, 1<<19)); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "a refusal", func() bool { return w.Stats().Busy == 1 })
+	await(t, "all to be given back", func() bool { return w.Stats().Bytes == 0 })
+	if n := w.running.count(); n != 1 {
+		t.Errorf("%d requests are served, want the one whose body has not come", n)
+	}
+}

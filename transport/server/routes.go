@@ -90,7 +90,10 @@ func (s *Server) checked(errorsOf *connect.ErrorWriter, next http.Handler) http.
 		if streams {
 			h.late = stopped(d.interrupt)
 		} else {
-			defer drain(r)
+			defer func() {
+				h.drop() // nothing is held while the rest of the body is read
+				drain(r)
+			}()
 			d.write(s.limits.Body + s.limits.ExportTimeout + s.limits.Stall)
 			w = paced{w, d, s.limits.Stall}
 		}
