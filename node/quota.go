@@ -148,6 +148,11 @@ func (q *quota) room(r *entry.Request) (adds uint64, err error) {
 	if err = q.claim(r); err != nil {
 		return 0, err
 	}
+	if sentAgain(r, q.machine.Root()) {
+		clear(q.under)
+		q.placed = nil
+		return 0, nil
+	}
 	if adds, err = q.total(r); err != nil {
 		return 0, err
 	}
@@ -244,6 +249,13 @@ func chunk(r *entry.Request) bool {
 func stages(r *entry.Request, root *table.Root) bool {
 	imp := root.Import()
 	return chunk(r) && imp != nil && imp.ID == r.Act.ID && imp.Mode == offset.ImportReplace
+}
+
+// sentAgain reports whether the request is a chunk that the import under way has already,
+// as one is whose answer was lost: it changes nothing, now or later.
+func sentAgain(r *entry.Request, root *table.Root) bool {
+	imp := root.Import()
+	return chunk(r) && imp != nil && imp.ID == r.Act.ID && r.Act.Import.Chunk < imp.Next
 }
 
 // afterSwap counts what there would be with the replace under way swapped in: what it

@@ -156,3 +156,36 @@ func TestQuotaOfStagedGroups(t *testing.T) {
 		t.Errorf("a third group of two: %v", err)
 	}
 }
+
+// TestAChunkSentAgainIsAdmitted near a limit too: what it brings is staged already. The
+// next one still counts.
+func TestAChunkSentAgainIsAdmitted(t *testing.T) {
+	for name, limits := range map[string]Limits{
+		"queues": {Queues: 100, Groups: 1000},
+		"prefix": {Queues: 1 << 20, Groups: 1000, Prefixes: []PrefixLimit{{Prefix: "g", Queues: 100}}},
+	} {
+		for _, group := range []string{"", "g"} {
+			l := newLimited(t, limits)
+			l.replaceOf(1, group, 3)
+			for i, c := range []struct {
+				number, from, n int
+				want            error
+			}{
+				{0, 0, 60, nil},
+				{0, 0, 60, nil},
+				{1, 60, 41, offset.ErrLimit},
+				{1, 60, 40, nil},
+				{0, 0, 60, nil},
+				{1, 60, 40, nil},
+				{2, 100, 1, offset.ErrLimit},
+			} {
+				if err := l.chunkOf(1, c.number, numbered("g", c.from, c.n)); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+					t.Errorf("limit of %s, replace of %q, attempt %d, chunk %d: %v, want %v", name, group, i, c.number, err, c.want)
+				}
+			}
+			if got := l.machine.Root().Staged(); got != 100 {
+				t.Errorf("limit of %s, replace of %q: %d keys are staged, want 100", name, group, got)
+			}
+		}
+	}
+}
