@@ -156,6 +156,6 @@ func (s *RemoteStore) sendBehind(mq offset.MessageQueue, next int64) error {
 	if err != nil {
 		return &Error{Op: "persist", Subject: s.key(mq).String(), Leader: s.client.Leader(), Err: err}
 	}
-	s.lowerLocked(x)
+	s.wordLocked(x)
 	return nil
 }

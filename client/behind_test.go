@@ -173,9 +173,9 @@ func TestALoweringDoesNotOvertakeWhatWasSentOneWay(t *testing.T) {
 	})
 }
 
-// A lowering waits for what was sent one way before it, and not for what came after:
-// an application that never pauses does not keep it waiting.
-func TestALoweringDoesNotWaitForWhatIsSentOneWayAfterIt(t *testing.T) {
+// A lowering that waits for what was sent one way before it is replaced by what is sent
+// one way after it, and undoes none of that.
+func TestALoweringThatWaitsIsReplacedByWhatIsSentOneWayAfterIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeCluster(t, "a:1")
 		s := f.store()
@@ -195,7 +195,9 @@ func TestALoweringDoesNotWaitForWhatIsSentOneWayAfterIt(t *testing.T) {
 		if err := <-lowering; err != nil {
 			t.Error(err)
 		}
-		if _, sets := f.state.applied(); sets != 1 {
+		synctest.Wait()
+		wantAt(t, f, 0, 105)
+		if _, sets := f.state.applied(); sets != 0 {
 			t.Errorf("%d sets", sets)
 		}
 	})
@@ -272,7 +274,7 @@ func TestALoweringSentOneWayIsTheMemorys(t *testing.T) {
 		"raised later":  {func(t *testing.T, s *RemoteStore) { s.UpdateOffset(mq(0), 200, true) }, 200, 0},
 		"lowered later": {func(t *testing.T, s *RemoteStore) { s.UpdateOffset(mq(0), 40, false) }, 40, 1},
 		"another, lower than what was sent before": {func(t *testing.T, s *RemoteStore) { oneWay(t, s, mq(0), 120) }, 120, 1},
-		"another, higher than the store has":       {func(t *testing.T, s *RemoteStore) { oneWay(t, s, mq(0), 170) }, 170, 1},
+		"another, higher than the store has":       {func(t *testing.T, s *RemoteStore) { oneWay(t, s, mq(0), 170) }, 170, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFakeCluster(t, "a:1")
@@ -302,6 +304,80 @@ func TestALoweringSentOneWayIsTheMemorys(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An offset that does not lower is a later word than a lowering that was not sent yet:
+// that does not undo it once it is persisted.
+func TestAnExactOffsetReplacesALoweringThatWasNotSent(t *testing.T) {
+	lowerings := map[string]func(t *testing.T, s *RemoteStore){
+		"in memory": func(t *testing.T, s *RemoteStore) { s.UpdateOffset(mq(0), 50, false) },
+		"exact, whose turn did not come": func(t *testing.T, s *RemoteStore) {
+			_ = within300(t, "UpdateConsumeOffsetToBroker", func(ctx context.Context) error {
+				return s.UpdateConsumeOffsetToBroker(ctx, mq(0), 50, false)
+			})
+		},
+		"one way, whose turn did not come": func(t *testing.T, s *RemoteStore) {
+			oneWay(t, s, mq(0), 50)
+			time.Sleep(s.set.timeout)
+			synctest.Wait()
+		},
+	}
+	between := map[string]struct {
+		do func(t *testing.T, s *RemoteStore)
+		at int64
+	}{
+		"nothing":          {func(t *testing.T, s *RemoteStore) {}, 120},
+		"another consumer": {raiseByAnother, 150},
+	}
+	for lowering, lower := range lowerings {
+		for what, b := range between {
+			for _, oneway := range []bool{false, true} {
+				synctest.Test(t, func(t *testing.T) {
+					f := newFakeCluster(t, "a:1")
+					f.state.reset(key(0), 100)
+					s := f.store()
+					read(t, s, 0)
+					s.sending <- struct{}{} // a run under way
+					lower(t, s)
+					<-s.sending
+					b.do(t, s)
+					if err := s.UpdateConsumeOffsetToBroker(within(t, time.Second), mq(0), 120, oneway); err != nil {
+						t.Fatal(err)
+					}
+					wantRead(t, s, mq(0), ReadFromMemory, 120)
+					synctest.Wait()
+					s.tick(within(t, time.Second))
+					if at := f.state.at(key(0)); at != b.at {
+						t.Errorf("%s, then %s, oneway %t: the queue is at %d", lowering, what, oneway, at)
+					}
+					if _, sets := f.state.applied(); sets != 0 {
+						t.Errorf("%s, then %s, oneway %t: %d sets", lowering, what, oneway, sets)
+					}
+				})
+			}
+		}
+	}
+}
+
+// One that was not taken replaces nothing.
+func TestAnExactOffsetThatIsNotTakenLeavesALowering(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		f.state.reset(key(0), 100)
+		s := f.store()
+		read(t, s, 0, 1)
+		s.sending <- struct{}{} // a run under way
+		for n := range int64(maxBehind) {
+			oneWay(t, s, mq(1), n)
+		}
+		s.UpdateOffset(mq(0), 50, false)
+		if err := s.UpdateConsumeOffsetToBroker(context.Background(), mq(0), 120, true); !errors.Is(err, offset.ErrBusy) {
+			t.Error(err)
+		}
+		<-s.sending
+		persist(t, s, 0)
+		wantAt(t, f, 0, 50)
+	})
 }
 
 // A queue that was removed and read again is another: what was asked for before is

@@ -73,10 +73,22 @@ func (e *entry) update(next int64, increaseOnly bool) {
 // lower takes a value that is below what the store has, whatever the memory holds.
 func (e *entry) lower(next int64) { e.value, e.has, e.lowered = next, true, true }
 
+// overrule takes an offset that does not lower as a later word than a lowering that was
+// not said yet, if there is one. The value remains a lowering if it turns out to be
+// below what was under way then.
+func (e *entry) overrule(next int64) {
+	if e.lowered && next > e.value {
+		e.value = next
+	}
+}
+
 // lowers reports whether a value is below what the store has, or may have.
 func (e *entry) lowers(next int64) bool {
 	return e.exists && next < e.known || e.isMaybe && next < e.maybe
 }
+
+// down reports whether the store is to be lowered to the value.
+func (e *entry) down() bool { return e.lowered && e.lowers(e.value) }
 
 // freeze takes a value and closes the entry to further ones.
 func (e *entry) freeze(next int64) {
@@ -116,14 +128,10 @@ func (e *entry) next() (step, int64) {
 	if !e.read || e.fenced != nil {
 		return nothing, 0
 	}
-	down := e.lowered && e.lowers(e.value)
-	if down && !e.isMaybe {
-		return move, e.value
-	}
-	if !down {
-		e.lowered = false // a value that is not below the store's is said by a commit
-	}
+	e.lowered = e.down() // a value that is not below the store's is said by a commit
 	switch {
+	case e.lowered && !e.isMaybe:
+		return move, e.value
 	case e.isMaybe:
 		return advance, e.highest()
 	case e.has && (!e.isSettled || e.value != e.settled):
@@ -134,7 +142,7 @@ func (e *entry) next() (step, int64) {
 
 // unsaid reports whether there is a value that the store is not known to have taken.
 func (e *entry) unsaid() bool {
-	return e.ignored || e.isMaybe || e.has && (!e.isSettled || e.value != e.settled)
+	return e.ignored || e.isMaybe || e.down() || e.has && (!e.isSettled || e.value != e.settled)
 }
 
 // highest gives the higher of the value and the doubt.

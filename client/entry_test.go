@@ -121,6 +121,29 @@ func TestWhatAnEntryHasToSay(t *testing.T) {
 			e.moved(3, stored(3, 9))
 			e.known = 500
 		}, advance, 7},
+		{"lowered to what was acknowledged before the commit under way", func(e *entry) {
+			e.take(stored(50, 5), testCluster)
+			e.update(60, true)
+			e.update(50, false)
+			e.advanced(60, stored(60, 5))
+		}, move, 50},
+		{"lowered, then another offset above the store", func(e *entry) {
+			e.take(stored(100, 5), testCluster)
+			e.update(50, false)
+			e.overrule(120)
+		}, advance, 120},
+		{"that, with a higher commit under way", func(e *entry) {
+			e.take(stored(100, 5), testCluster)
+			e.update(200, true)
+			e.update(50, false)
+			e.overrule(120)
+			e.advanced(200, stored(200, 5))
+		}, move, 120},
+		{"raised, then another offset above that", func(e *entry) {
+			e.take(stored(100, 5), testCluster)
+			e.update(110, true)
+			e.overrule(120)
+		}, advance, 110},
 		{"fenced", func(e *entry) {
 			e.take(stored(10, 5), testCluster)
 			e.update(11, true)
@@ -134,8 +157,13 @@ func TestWhatAnEntryHasToSay(t *testing.T) {
 	} {
 		e := &entry{}
 		x.do(e)
-		if st, v := e.next(); st != x.want || v != x.value {
+		unsaid := e.unsaid()
+		st, v := e.next()
+		if st != x.want || v != x.value {
 			t.Errorf("%s: step %d, %d; want %d, %d", x.name, st, v, x.want, x.value)
+		}
+		if st != nothing && !unsaid {
+			t.Errorf("%s: step %d, and nothing is unsaid", x.name, st)
 		}
 	}
 }
@@ -224,7 +252,11 @@ func (w *world) check(before int64, taken int) {
 }
 
 func (w *world) send() {
+	unsaid := w.e.unsaid()
 	st, v := w.e.next()
+	if st != nothing && !unsaid {
+		w.err = fmt.Errorf("there is something to say, and nothing is unsaid: %+v", *w.e)
+	}
 	if w.e.read && w.e.fenced == nil && w.rng.IntN(5) == 0 { // another offset than the value
 		st, v = advance, max(w.e.highest(), w.e.known)+w.rng.Int64N(5)
 	}

@@ -208,6 +208,48 @@ func TestLoweringAfterAnUnknownCommitResendsThatFirst(t *testing.T) {
 	})
 }
 
+// A lowering to what was acknowledged last, while a higher commit was under way, is
+// named where it is dropped, as any other.
+func TestALoweringToWhatWasPersistedBeforeIsNotLostSilently(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeCluster(t, "a:1")
+		f.state.reset(key(0), 50)
+		f.state.reset(key(1), 50)
+		var l ledger
+		s := f.store(WithStoreHooks(l.hooks()))
+		read(t, s, 0, 1)
+		slowFirst(f)
+		s.UpdateOffset(mq(0), 60, true)
+		s.UpdateOffset(mq(1), 60, true)
+		ctx := within(t, time.Minute)
+		first := background(func() error { return s.PersistAll(ctx, []offset.MessageQueue{mq(0), mq(1)}) })
+		synctest.Wait()
+		f.play(func(_ *fakeNode, kind string, _ int) (fault, error) {
+			if kind == "set" {
+				return refuse, offset.ErrNoLeader
+			}
+			return none, nil
+		})
+		s.UpdateOffset(mq(0), 50, false)
+		s.UpdateOffset(mq(1), 50, false)
+		if err := <-first; !errors.Is(err, offset.ErrNoLeader) {
+			t.Fatal(err)
+		}
+		l.take()
+		if n := s.Stats().Unpersisted; n != 2 {
+			t.Errorf("%d queues are not persisted", n)
+		}
+		s.RemoveOffset(mq(0))
+		synctest.Wait()
+		wantLines(t, &l, "failed 0 at 50: dropped before it was persisted")
+		s.sending <- struct{}{} // a run under way
+		if err := within300(t, "Close", s.Close); len(s.queuesOf(err)) != 1 {
+			t.Errorf("Close: %v", err)
+		}
+		<-s.sending
+	})
+}
+
 func TestManyQueuesAreLoweredInOneRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeCluster(t, "a:1")

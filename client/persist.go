@@ -64,10 +64,11 @@ func (s *RemoteStore) Persist(ctx context.Context, mq offset.MessageQueue) error
 }
 
 // UpdateConsumeOffsetToBroker persists this very offset. One that is higher than
-// what the store is known to have, and than what was sent one way before, leaves the
-// memory alone, and undoes nothing that is persisted before its turn comes; a lower
-// one is a deliberate lowering and becomes the memory's value at once, which later
-// updates replace. The queue must have been read (offset.ErrNotRead). What was sent
+// what the store is known to have, and than what was sent one way before, undoes
+// nothing that is persisted before its turn comes, and leaves the memory alone, except
+// that it replaces a lowering there that is not persisted yet; a lower one is a
+// deliberate lowering and becomes the memory's value at once, which later words
+// replace. The queue must have been read (offset.ErrNotRead). What was sent
 // one way of the queue before comes to its end first, also before a lowering that
 // Persist or PersistAll sends. The error is that of PersistAll.
 //
@@ -87,7 +88,7 @@ func (s *RemoteStore) UpdateConsumeOffsetToBroker(ctx context.Context, mq offset
 	}
 	s.mu.Lock()
 	x := s.exactLocked(mq, next)
-	s.lowerLocked(x)
+	s.wordLocked(x)
 	s.mu.Unlock()
 	w := x.wish()
 	w.await(x.before)

@@ -142,6 +142,9 @@ func (r *run) exactly(x *exact) {
 	case x.lowers:
 		r.add(x.mq, e)
 	default:
+		if e.value == x.next {
+			e.lowered = e.down() // it replaced a lowering, and is not one itself
+		}
 		r.exact = true
 		r.plan(x.mq, e, advance, x.next)
 	}

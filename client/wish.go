@@ -71,11 +71,15 @@ func (s *RemoteStore) exactLocked(mq offset.MessageQueue, next int64) *exact {
 	return x
 }
 
-// lowerLocked makes an offset that lowers the memory's value, which later words replace.
-func (s *RemoteStore) lowerLocked(x *exact) {
-	if x.lowers {
-		x.entry.lower(x.next)
-		x.entry.before = s.behind.raising(x.mq)
+// wordLocked makes an offset that lowers the memory's value, which later words replace.
+// One that does not is such a word itself: it replaces a lowering that was not said yet.
+func (s *RemoteStore) wordLocked(x *exact) {
+	switch e := x.entry; {
+	case x.lowers:
+		e.lower(x.next)
+		e.before = s.behind.raising(x.mq)
+	case e != nil && e.live():
+		e.overrule(x.next)
 	}
 }
 
