@@ -23,7 +23,7 @@ final class Gate {
     /** The log position that the key's value rests on, while a reset to it is assigned; 0 for nothing. */
     long restsAt;
     private final long since = System.nanoTime();
-    /** Connections that it is closed to and for which a master has assigned a reset. Guarded by the key; mostly none. */
+    /** Connections that stand for themselves and that {@link #tell} was asked of. Guarded by the key; mostly none. */
     private Set<String> told;
     private volatile boolean opened;
     /** The last offset of POP that was not taken. Guarded by the key. */
@@ -64,12 +64,16 @@ final class Gate {
     }
 
     /**
-     * Whether this connection is to be told by a reset: once, and not of a removed key. At most 1,000: ghosts are not
-     * worth more.
+     * Whether a connection that it is closed to is to be told by a reset; of a removed key none is. One that stands for
+     * itself is told once, and 1,000 of these at most: ghosts are not worth more. What is said over a host is each time
+     * another connection's, which may have missed all resets so far: the host may have been forgotten since, or the
+     * reset taken over another one.
+     *
+     * @param host the host that it counts as; null if it stands for itself
      */
-    boolean tell(String client) {
-        if (removed) {
-            return false;
+    boolean tell(String client, String host) {
+        if (removed || host != null) {
+            return !removed;
         }
         told = told == null ? new HashSet<>() : told;
         return told.size() < 1_000 && told.add(client);

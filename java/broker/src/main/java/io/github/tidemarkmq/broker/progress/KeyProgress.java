@@ -115,10 +115,10 @@ final class KeyProgress {
         return Decision.CLOSED;
     }
 
-    /** A value that may rest on what was before the move: a master tells its connection by a reset, once. */
+    /** A value that may rest on what was before the move: a master tells its connection by a reset. */
     private Decision shut(String client, Board b) {
         if (phase != Phase.OPEN || !b.view.master() || value == NONE
-            || !gate.tell(b.peers.name(client, of.group))) {
+            || !gate.tell(client, b.peers.host(client, of.group))) {
             return closed(b);
         }
         gate.restsAt = traffic == null ? 0 : traffic.newestAt;

@@ -241,7 +241,29 @@ class ProgressTest {
             s.progress.forget("proxy");
             assertEquals(Decision.RESET, s.ask(key, 13, "proxy:4"));
             assertTrue(s.progress.followed(key, 12, "c1"));
-            assertEquals(Decision.CLOSED, s.ask(key, 13, "proxy:5"), "the host was told once");
+            assertEquals(Decision.RESET, s.ask(key, 13, "proxy:5"), "c1 has followed what the host has missed");
+        }
+    }
+
+    @Test
+    void aHostIsToldAgainAfterItWasForgotten(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            s.options.peers = (client, group) -> client.startsWith("proxy:") ? "proxy" : null;
+            s.start(Role.MASTER);
+            s.ask(key, 100, "c1");
+            s.progress.assign(Collections.singletonMap(key, 10L));
+            assertTrue(s.progress.followed(key, 10, "c1"));
+            for (int i = 0; i < 3; i++) {
+                assertEquals(Decision.RESET, s.ask(key, 90, "proxy:1"));
+                assertTrue(s.progress.followed(key, 10 + i, "proxy:1"));
+                assertEquals(Decision.DURABLE, s.ask(key, 11 + i, "proxy:2"));
+                s.progress.forget("proxy:1");
+                s.progress.forget("proxy:2");
+                s.progress.forget("proxy");
+            }
+            assertEquals(Decision.RESET, s.ask(key, 90, "old"));
+            assertTrue(s.progress.followed(key, 13, "c1"));
+            assertEquals(Decision.CLOSED, s.ask(key, 90, "old"), "a connection that stands for itself is told once");
         }
     }
 
