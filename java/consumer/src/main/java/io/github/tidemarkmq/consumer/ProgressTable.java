@@ -124,7 +124,8 @@ final class ProgressTable {
 
     /**
      * Takes an offset that is to be persisted as it is. Reads of its queue, and what the memory says of it later, wait
-     * for it. Whether it lowers is decided here; if so, the memory is lowered at once.
+     * for it. Whether it lowers is decided here; if so, the memory is lowered at once; if not, it replaces a lowering
+     * there that was not sent yet.
      *
      * @throws TidemarkException {@link Code#BUSY}: too many wait; {@link Code#CLOSED}
      */
@@ -140,8 +141,10 @@ final class ProgressTable {
         if (p != null && p.read()) {
             e.progress = p;
             e.lowers = p.lowers(e.offset) || before.stream().anyMatch(b -> b.offset > e.offset);
-            if (e.lowers && p.live()) {
+            if (p.live() && e.lowers) {
                 p.lower(e.offset);
+            } else if (p.live()) {
+                p.overrule(e.offset);
             }
         }
         before.add(e);

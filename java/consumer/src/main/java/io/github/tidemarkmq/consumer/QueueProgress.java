@@ -82,10 +82,10 @@ final class QueueProgress {
         if (!read || fenced != null) {
             return Step.NOTHING;
         }
-        if (down()) {
+        lowered = down(); // a value that is not below the cluster's is said by a commit
+        if (lowered) {
             return doubted != NONE ? Step.ADVANCE : Step.SET;
         }
-        lowered = false; // a value that is not below the cluster's is said by a commit
         return pending() ? Step.ADVANCE : Step.NOTHING;
     }
 
@@ -99,7 +99,7 @@ final class QueueProgress {
     }
 
     private boolean down() {
-        return lowered && (known != NONE && value < known || doubted != NONE && value < doubted);
+        return lowered && lowers(value);
     }
 
     /** The highest value whose commit has an unknown outcome; {@link #NONE} if nothing is in doubt. */
@@ -118,9 +118,26 @@ final class QueueProgress {
         lowered = true;
     }
 
+    /**
+     * Takes an offset that does not lower as a later word than a lowering that was not said yet, if there is one. The
+     * value remains a lowering if it turns out to be below what was under way then.
+     */
+    void overrule(long offset) {
+        if (lowered && offset > value) {
+            value = offset;
+        }
+    }
+
+    /** This very offset is about to be committed; if it is the value, that is a lowering only if it is below. */
+    void committing(long offset) {
+        if (offset == value) {
+            lowered = down();
+        }
+    }
+
     /** Whether there is a value that the cluster is not known to have taken. */
     boolean unsaid() {
-        return ignored || pending();
+        return ignored || down() || pending();
     }
 
     /** The value to name where it is not persisted: the doubt, unless the application has gone below it since. */

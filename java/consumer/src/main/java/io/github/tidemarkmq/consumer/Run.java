@@ -97,6 +97,7 @@ final class Run implements Parts.Requests<Send> {
             lowered.put(e.key, e.offset);
             chosen.put(e.key, Send.lowering(e.key, p, e.offset));
         } else {
+            p.committing(e.offset);
             chosen.put(e.key, Send.advance(e.key, p, e.offset));
         }
     }

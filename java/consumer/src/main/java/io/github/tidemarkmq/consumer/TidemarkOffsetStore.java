@@ -198,8 +198,9 @@ public final class TidemarkOffsetStore implements OffsetStore, AutoCloseable {
 
     /**
      * Persists this very offset. A lower one than the cluster has at the time of the call, or is about to get from
-     * earlier calls, becomes the memory's, too. One way, it returns at once; the listener is told if it is not
-     * persisted, and reads of the queue wait for it, as does what the memory says of the queue later.
+     * earlier calls, becomes the memory's, too; any other replaces a lowering in memory that is not persisted yet. One
+     * way, it returns at once; the listener is told if it is not persisted, and reads of the queue wait for it, as
+     * does what the memory says of the queue later.
      *
      * @throws MQClientException it is not persisted: the queue was not read, is fenced, the cluster did not answer, or
      *     64 offsets of this kind wait

@@ -100,6 +100,58 @@ class ExactTest extends Steps {
     }
 
     @Test
+    void aHigherOneReplacesALoweringThatWasNotSent() throws Exception {
+        readAt(100);
+        fake.failing(Code.UNREACHABLE);
+        run(new Exact(KEY, 50));
+        fake.failing(null);
+        higherIsKept();
+    }
+
+    @Test
+    void aHigherOneReplacesALoweringOfTheMemory() throws Exception {
+        readAt(100);
+        table.update(KEY, 50, false);
+        higherIsKept();
+    }
+
+    private void higherIsKept() throws Exception {
+        int before = fake.sets();
+        Exact higher = new Exact(KEY, 120);
+        run(higher);
+        higher.decided.get();
+        run();
+        assertEquals(120, fake.offset(KEY));
+        assertEquals(120, table.memory(KEY));
+        assertEquals(before, fake.sets());
+    }
+
+    @Test
+    void oneThatReplacedALoweringUndoesNoCommitOfAnother() throws Exception {
+        readAt(100);
+        table.update(KEY, 50, false);
+        fake.commit(KEY, 500);
+        run(new Exact(KEY, 120));
+        run();
+        assertEquals(500, fake.offset(KEY));
+        assertEquals(0, fake.sets());
+    }
+
+    @Test
+    void oneThatReplacedALoweringLowersWhatWasUnderWay() throws Exception {
+        readAt(100);
+        table.update(KEY, 200, true);
+        fake.during(() -> {
+            table.update(KEY, 50, false);
+            give(new Exact(KEY, 120));
+        });
+        run();
+        run();
+        assertEquals(120, fake.offset(KEY));
+        assertEquals(120, table.memory(KEY));
+    }
+
+    @Test
     void aLoweringBelowADoubtComesAfterIt() throws Exception {
         readAt(50);
         fake.failing(Code.OUTCOME_UNKNOWN);

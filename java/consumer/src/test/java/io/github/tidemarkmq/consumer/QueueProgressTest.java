@@ -152,6 +152,17 @@ class QueueProgressTest {
     }
 
     @Test
+    void aLoweringThatIsToBeSentIsUnsaid() {
+        QueueProgress p = readAt(10);
+        p.update(15, true);
+        p.update(20, true);
+        p.update(15, false);
+        p.advanced(15, 40);
+        assertTrue(p.unsaid());
+        says(p, Step.SET, 15);
+    }
+
+    @Test
     void aDoubtThatTheMemoryWentBelowOnPurposeIsNotWhatIsDue() {
         QueueProgress p = readAt(10);
         p.doubt(20);
