@@ -117,6 +117,9 @@ final class KeyProgress {
 
     /** A value that may rest on what was before the move: a master tells its connection by a reset. */
     private Decision shut(String client, Board b) {
+        if (traffic != null && traffic.lower || setUnderWay()) {
+            return closed(b); // what was lowered goes to the cluster first; a later value finds it there
+        }
         if (phase != Phase.OPEN || !b.view.master() || value == NONE
             || !gate.tell(client, b.peers.host(client, of.group))) {
             return closed(b);

@@ -207,6 +207,28 @@ class ProgressTest {
     }
 
     @Test
+    void whatAnOperatorLowersStaysLowThoughAClosedConnectionCommits(TestInfo test) throws Exception {
+        try (Stand s = stand(test)) {
+            Tape log = new Tape();
+            s.start(Role.MASTER, log);
+            s.ask(key, 100, "c1");
+            s.progress.assign(Collections.singletonMap(key, 100L));
+            assertTrue(s.progress.followed(key, 100, "c1"));
+            Stand.await("the reset is over", () -> s.progress.counters().marked == 0);
+            Stand.Late<Decision> tools = new Stand.Late<>();
+            s.progress.commit(Commit.operators(key, 50, "tool", 2_000, tools::set)); // waits for the log
+            assertEquals(Decision.CLOSED, s.ask(key, 101, "c2"), "a reset to 50 would overtake the lowering");
+            log.moveTo(2_000);
+            assertEquals(Decision.DURABLE, tools.get());
+            assertEquals(OptionalLong.of(50), s.storedOffset(key));
+            assertEquals(Decision.RESET, s.ask(key, 101, "c2"));
+            assertTrue(s.progress.followed(key, 50, "c2"));
+            assertEquals(Decision.DURABLE, s.ask(key, 51, "c2"));
+            assertEquals(OptionalLong.of(51), s.storedOffset(key));
+        }
+    }
+
+    @Test
     void whatAnOperatorSaysOfAClosedKeyOutlivesAStop(TestInfo test) throws Exception {
         try (Stand s = stand(test)) {
             s.start(Role.MASTER);
