@@ -184,7 +184,7 @@ final class ActWatch {
 
         /** What was refused is asked about again by itself; else all is. */
         @Override
-        public void unanswered(List<Watched> list, TidemarkException why) {
+        public void unanswered(List<Watched> list, TidemarkException why, boolean apart) {
             failure = why;
             if (!Parts.refused(why)) {
                 synchronized (table) {

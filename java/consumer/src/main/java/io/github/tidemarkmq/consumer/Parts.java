@@ -36,8 +36,12 @@ final class Parts<T extends Parts.Item> {
         /** Sends one request, and takes in its answer. What it throws concerns all of it. */
         void send(List<T> list) throws TidemarkException;
 
-        /** Takes in that these have no answer, and are not sent again in this run. */
-        void unanswered(List<T> list, TidemarkException why);
+        /**
+         * Takes in that these have no answer, and are not sent again in this run.
+         *
+         * @param apart whether they had a request of their own; if not, another queue may be to blame
+         */
+        void unanswered(List<T> list, TidemarkException why, boolean apart);
     }
 
     /** What was refused together, and why. */
@@ -94,7 +98,7 @@ final class Parts<T extends Parts.Item> {
         Deque<Refused<T>> parts = new ArrayDeque<>(attempt(list));
         for (Refused<T> p = parts.poll(); p != null; p = parts.poll()) {
             if (halved == MOST_HALVED) {
-                requests.unanswered(p.list, p.why);
+                requests.unanswered(p.list, p.why, false);
                 continue;
             }
             halved++;
@@ -119,7 +123,7 @@ final class Parts<T extends Parts.Item> {
                 list.forEach(i -> i.suspicion().refusal = refusal);
             }
             if (parts.isEmpty() || list.size() == 1) {
-                requests.unanswered(list, e);
+                requests.unanswered(list, e, true);
                 return Collections.emptyList();
             }
             parts.sort(Comparator.comparingInt(p -> -p.list.size()));

@@ -120,10 +120,10 @@ final class Run implements Parts.Requests<Send> {
     }
 
     @Override
-    public void unanswered(List<Send> batch, TidemarkException e) {
+    public void unanswered(List<Send> batch, TidemarkException e, boolean apart) {
         synchronized (table) {
             batch.forEach(s -> unanswered(s, e));
-            if (batch.size() == 1 && Parts.refused(e)) {
+            if (apart && batch.size() == 1 && Parts.refused(e)) {
                 giveUp(batch.get(0), "the cluster refused its offset: " + e.getMessage());
             }
         }
@@ -203,7 +203,7 @@ final class Run implements Parts.Requests<Send> {
             } else if (e.code() == Code.FENCED || e.code() == Code.FOREIGN_CLUSTER) {
                 refused(s, Fence.Cause.MISSED_ACT, null);
             } else {
-                unanswered(Collections.singletonList(s), e);
+                unanswered(Collections.singletonList(s), e, true);
             }
         }
     }

@@ -158,6 +158,25 @@ class RefusedTest extends Steps {
     }
 
     @Test
+    void aDebtThatWasNotSentByItselfStays() throws TidemarkException {
+        read(500);
+        fake.bar(Code.LIMIT, queues(0, 1));
+        raise(500, 1);
+        fake.bar(Code.LIMIT, key -> true);
+        raise(500, 2);
+        fake.bar(Code.LIMIT, queues(1, 500)); // it comes last, when the run sends no more parts
+        assertTrue(table.remove(key(0)));
+        Findings f = run();
+        assertEquals(-1, fake.offset(key(0)));
+        assertTrue(f.lost.isEmpty());
+        assertTrue(table.owes(key(0)));
+        fake.bar(null, null);
+        run();
+        assertEquals(2, fake.offset(key(0)));
+        assertFalse(table.owes(key(0)));
+    }
+
+    @Test
     void aDebtThatMayBePaidLaterStays() throws TidemarkException {
         read(2);
         table.update(KEY, 7, true);
