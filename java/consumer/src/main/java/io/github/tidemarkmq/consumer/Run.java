@@ -168,7 +168,8 @@ final class Run implements Parts.Requests<Send> {
         List<Send> list = new ArrayList<>();
         synchronized (table) {
             for (Send s : sends) {
-                Send again = table.counts(s.key, s.progress) ? lowering(s) : null;
+                boolean counts = lowered.containsKey(s.key) || table.counts(s.key, s.progress);
+                Send again = counts ? lowering(s) : null;
                 if (again != null && again.set) {
                     list.add(again);
                 }

@@ -205,6 +205,21 @@ class ExactTest extends Steps {
     }
 
     @Test
+    void aLoweringToWhatWasSettledIsDoneThoughItsQueueLeftAndOwesNothing() throws Exception {
+        readAt(100);
+        give(new Exact(KEY, 150));
+        Exact lower = new Exact(KEY, 100);
+        give(lower);
+        assertFalse(table.remove(KEY));
+        run();
+        assertEquals(150, fake.offset(KEY));
+        run();
+        lower.decided.get();
+        assertEquals(100, fake.offset(KEY));
+        assertEquals(1, fake.sets());
+    }
+
+    @Test
     void oneThatWasGivenBeforeTheQueueWasReadAgainUndoesNoAct() throws Exception {
         readAt(50);
         Exact before = new Exact(KEY, 100);
