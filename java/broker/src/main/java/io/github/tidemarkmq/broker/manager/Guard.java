@@ -18,18 +18,21 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>Any thread.
  */
 public final class Guard {
-    /** How many corrections are remembered; the oldest is forgotten first. */
+    /** How many names of corrections are remembered; the oldest is forgotten first. */
     static final int MAX_CORRECTIONS = 10_000;
 
     private final Peers peers;
     private final Log log;
     private final AtomicLong refused = new AtomicLong();
-    /** Guarded by itself. */
-    private final Map<String, Boolean> corrected = new LinkedHashMap<String, Boolean>() {
+    /**
+     * Each correction under the connection's address, and under its host where it counts as one; to each name belongs
+     * the other one, or itself. Guarded by itself.
+     */
+    private final Map<String, String> corrected = new LinkedHashMap<String, String>() {
         private static final long serialVersionUID = 1L;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<String, String> eldest) {
             return size() > MAX_CORRECTIONS;
         }
     };
@@ -42,12 +45,27 @@ public final class Guard {
     /** A pull of this connection was beyond the end of the queue: its next commit of the key may be lower. */
     public void corrected(Key key, String client) {
         synchronized (corrected) {
-            corrected.put(of(key, client), true);
+            String address = of(key, client);
+            String name = of(key, peers.name(client, key.group()));
+            corrected.put(name, address);
+            corrected.put(address, name);
         }
     }
 
-    private String of(Key key, String client) {
-        return key + " " + peers.name(client, key.group());
+    private static String of(Key key, String name) {
+        return key + " " + name;
+    }
+
+    /** Uses up a correction. A consumer may have registered itself since, and its connection so left its host. */
+    private boolean wasCorrected(Key key, String client) {
+        synchronized (corrected) {
+            String other = corrected.remove(of(key, client));
+            if (other == null) {
+                other = corrected.remove(of(key, peers.name(client, key.group())));
+            }
+            corrected.remove(other);
+            return other != null;
+        }
     }
 
     /** Whether a commit is refused, the table answering stored. A refusal is counted, and logged with the address. */
@@ -56,10 +74,8 @@ public final class Guard {
         if (!unasked || !stored.isPresent() || commit.offset() >= stored.getAsLong()) {
             return false;
         }
-        synchronized (corrected) {
-            if (corrected.remove(of(commit.key(), commit.client())) != null) {
-                return false;
-            }
+        if (wasCorrected(commit.key(), commit.client())) {
+            return false;
         }
         refused.incrementAndGet();
         log.warn("Guard: " + commit.key() + " stays at " + stored.getAsLong() + "; " + commit.client()

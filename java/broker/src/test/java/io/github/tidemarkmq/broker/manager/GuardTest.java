@@ -9,8 +9,10 @@ import io.github.tidemarkmq.broker.progress.Key;
 import io.github.tidemarkmq.broker.progress.Log;
 import io.github.tidemarkmq.broker.progress.Origin;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class GuardTest {
@@ -18,7 +20,8 @@ class GuardTest {
     private static final OptionalLong STORED = OptionalLong.of(10);
 
     private final List<String> said = new ArrayList<>();
-    private final Guard guard = new Guard(GuardTest::host, new Log() {
+    private final Set<String> registered = new HashSet<>();
+    private final Guard guard = new Guard(this::host, new Log() {
         @Override
         public void info(String line) {
         }
@@ -33,9 +36,9 @@ class GuardTest {
         }
     });
 
-    /** Connections of a proxy, which count as one. */
-    private static String host(String client, String group) {
-        return client.startsWith("proxy:") ? "proxy" : null;
+    /** Connections of a proxy, which count as one, or of consumers that have not registered themselves yet. */
+    private String host(String client, String group) {
+        return client.startsWith("proxy:") && !registered.contains(client) ? "proxy" : null;
     }
 
     private static Commit commit(Origin origin, long offset, String client) {
@@ -70,6 +73,15 @@ class GuardTest {
         guard.corrected(KEY, "proxy:1");
         assertFalse(guard.refuses(commit(Origin.ONE_WAY, 9, "proxy:2"), STORED));
         assertTrue(guard.refuses(commit(Origin.ONE_WAY, 8, "proxy:1"), OptionalLong.of(9)), "once");
+    }
+
+    @Test
+    void aCorrectedConsumerThatRegistersItselfMayStillGoDownOnce() {
+        guard.corrected(KEY, "proxy:1");
+        registered.add("proxy:1");
+        assertFalse(guard.refuses(commit(Origin.ONE_WAY, 9, "proxy:1"), STORED));
+        assertTrue(guard.refuses(commit(Origin.ONE_WAY, 8, "proxy:1"), OptionalLong.of(9)));
+        assertTrue(guard.refuses(commit(Origin.ONE_WAY, 8, "proxy:2"), OptionalLong.of(9)), "once, also of the host");
     }
 
     @Test
