@@ -153,7 +153,8 @@ public final class Caller {
         return early;
     }
 
-    boolean isOperator() {
+    /** Whether an operator's tool says it. */
+    public boolean isOperator() {
         return operators;
     }
 

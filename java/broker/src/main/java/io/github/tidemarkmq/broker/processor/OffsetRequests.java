@@ -23,6 +23,8 @@ import org.apache.rocketmq.remoting.protocol.RemotingCommand;
 public final class OffsetRequests extends InFront {
     public static final int QUERY = 14;
     public static final int UPDATE = 15;
+    /** Another broker has passed the request on, a consumer's of a static topic: the connection is that broker's. */
+    private static final String FORWARDED = "lo";
 
     private final Release release;
     private final Progress progress;
@@ -65,7 +67,8 @@ public final class OffsetRequests extends InFront {
 
     private RemotingCommand update(ChannelHandlerContext ctx, RemotingCommand request, String client) throws Exception {
         LateAnswer answer = new LateAnswer(release, ctx.channel(), request);
-        boolean operators = connections.isOperators(field(request, "consumerGroup"), ctx.channel());
+        boolean operators = field(request, FORWARDED) == null
+            && connections.isOperators(field(request, "consumerGroup"), ctx.channel());
         Caller caller = operators ? Caller.operator(client, answer) : Caller.twoWay(client, answer);
         RemotingCommand response = caller.in(() -> brokers.processRequest(ctx, request));
         if (!caller.handedOn() || Mistake.ANSWERED_EARLY) {

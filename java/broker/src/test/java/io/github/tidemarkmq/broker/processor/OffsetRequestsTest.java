@@ -1,8 +1,11 @@
 package io.github.tidemarkmq.broker.processor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.github.tidemarkmq.broker.manager.Caller;
 import io.github.tidemarkmq.broker.progress.Consumers;
 import io.github.tidemarkmq.broker.progress.Key;
 import io.github.tidemarkmq.broker.progress.Log;
@@ -109,6 +112,41 @@ class OffsetRequestsTest implements Consumers, Log {
             } finally {
                 progress.close(0, TimeUnit.MILLISECONDS);
             }
+        }
+    }
+
+    @Test
+    void whatAnotherBrokerPassesOnIsNoOperators() throws Exception {
+        AtomicBoolean operators = new AtomicBoolean();
+        OffsetRequests requests = new OffsetRequests(new Refusing(() -> operators.set(Caller.current().isOperator())),
+            Release.running(), null, new Connections((g, c) -> false, c -> { }), lane::add, this);
+        ChannelHandlerContext connection = channel.pipeline().firstContext();
+        RemotingCommand request = RemotingCommand.createRequestCommand(OffsetRequests.UPDATE, null);
+        request.addExtField("consumerGroup", "billing");
+        requests.processRequest(connection, request);
+        assertTrue(operators.get());
+        request.addExtField("lo", "false");
+        requests.processRequest(connection, request);
+        assertFalse(operators.get());
+    }
+
+    /** Looks who asks, and takes nothing. */
+    private static final class Refusing implements NettyRequestProcessor {
+        private final Runnable look;
+
+        Refusing(Runnable look) {
+            this.look = look;
+        }
+
+        @Override
+        public RemotingCommand processRequest(ChannelHandlerContext ctx, RemotingCommand request) {
+            look.run();
+            return RemotingCommand.createResponseCommand(1, null);
+        }
+
+        @Override
+        public boolean rejectRequest() {
+            return false;
         }
     }
 
