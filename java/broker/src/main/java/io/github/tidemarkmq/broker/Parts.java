@@ -72,7 +72,8 @@ final class Parts {
         Unsupported.check(controller);
         log.info("Tidemark: a broker " + release.version() + " with " + settings + ".");
         cluster = open(settings);
-        connections = new Connections(groups(controller), client -> progress.forget(client));
+        connections = new Connections(groups(controller),
+            controller.getNettyServerConfig().getListenPort() - 2, client -> progress.forget(client));
         guard = settings.guard() ? new Guard(connections, log) : null;
         logEnd = new CommitLogEnd(settings.flush(), log);
         resets = new OpenResets(Hooks.nudge(controller, log), connections, log);

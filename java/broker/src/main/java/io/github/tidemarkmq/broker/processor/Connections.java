@@ -3,6 +3,8 @@ package io.github.tidemarkmq.broker.processor;
 import io.github.tidemarkmq.broker.progress.Peers;
 import io.netty.channel.Channel;
 import io.netty.util.AttributeKey;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -27,6 +29,8 @@ public final class Connections implements Peers {
 
     private final Consumer<String> closed;
     private final Groups groups;
+    /** The broker's port for clients that use the VIP channel; 0 or less for none. */
+    private final int fastPort;
     /** The open ones, by their address as the broker has it in commits. */
     private final Map<String, Channel> open = new ConcurrentHashMap<>();
     /** How many of them a host has. */
@@ -35,11 +39,14 @@ public final class Connections implements Peers {
     /**
      * No connection yet.
      *
+     * @param fastPort the port over which consumers commit that register themselves over the other one: connections to
+     *     it stand for themselves
      * @param closed gets the address as the broker has it in commits, and the host after its last connection; called on
      *     a thread of netty, must not block
      */
-    public Connections(Groups groups, Consumer<String> closed) {
+    public Connections(Groups groups, int fastPort, Consumer<String> closed) {
         this.groups = groups;
+        this.fastPort = fastPort;
         this.closed = closed;
     }
 
@@ -91,7 +98,12 @@ public final class Connections implements Peers {
     @Override
     public String host(String client, String group) {
         Channel channel = open.get(client);
-        return channel == null || isMember(group, channel) ? null : hostOf(client);
+        return channel == null || isMember(group, channel) || isFast(channel) ? null : hostOf(client);
+    }
+
+    private boolean isFast(Channel channel) {
+        SocketAddress here = channel.localAddress();
+        return here instanceof InetSocketAddress && ((InetSocketAddress) here).getPort() == fastPort;
     }
 
     private static String hostOf(String client) {

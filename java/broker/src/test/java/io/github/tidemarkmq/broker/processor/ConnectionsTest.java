@@ -22,7 +22,7 @@ class ConnectionsTest {
     /** Over which consumers of the group have registered themselves. */
     private final Set<Channel> members = new HashSet<>();
     private final Connections connections =
-        new Connections((group, c) -> group.equals("billing") && members.contains(c), closed::add);
+        new Connections((group, c) -> group.equals("billing") && members.contains(c), 10909, closed::add);
     private final EmbeddedChannel channel = new EmbeddedChannel();
 
     @Test
@@ -39,10 +39,19 @@ class ConnectionsTest {
     }
 
     private Channel from(String host, int port) {
+        return from(host, port, 10911);
+    }
+
+    private Channel from(String host, int port, int to) {
         EmbeddedChannel c = new EmbeddedChannel() {
             @Override
             protected SocketAddress remoteAddress0() {
                 return isActive() ? new InetSocketAddress(host, port) : null;
+            }
+
+            @Override
+            protected SocketAddress localAddress0() {
+                return isActive() ? new InetSocketAddress("10.0.0.9", to) : null;
             }
         };
         connections.watch(c);
@@ -63,6 +72,14 @@ class ConnectionsTest {
         assertFalse(connections.same("10.0.0.1:4001", "10.0.0.2:4001", "billing"));
         assertTrue(connections.same("10.0.0.1:4000", "10.0.0.1:4000", "billing"));
         assertNull(connections.host("ResetPopOffset", "billing"));
+    }
+
+    @Test
+    void connectionsToTheFastPortStandForThemselves() {
+        from("10.0.0.1", 4001, 10909);
+        from("10.0.0.1", 4002, 10909);
+        assertNull(connections.host("10.0.0.1:4001", "billing"), "its consumer has registered itself over another one");
+        assertFalse(connections.same("10.0.0.1:4001", "10.0.0.1:4002", "billing"));
     }
 
     @Test

@@ -91,7 +91,7 @@ class LanesTest {
         EmbeddedChannel channel = new EmbeddedChannel();
         AtomicReference<Boolean> early = new AtomicReference<>();
         Pulls pulls = new Pulls(new Brokers(() -> early.set(Caller.current().isEarly())), null,
-            new Connections((g, c) -> false, c -> { }), null);
+            new Connections((g, c) -> false, 0, c -> { }), null);
         channel.pipeline().addLast("h", new ChannelInboundHandlerAdapter());
         ChannelHandlerContext ctx = channel.pipeline().context("h");
         RemotingCommand pull = RemotingCommand.createRequestCommand(Pulls.PULL, null);

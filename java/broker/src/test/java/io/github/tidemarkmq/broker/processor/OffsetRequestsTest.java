@@ -64,7 +64,7 @@ class OffsetRequestsTest implements Consumers, Log {
             Progress progress = new Progress(options, withoutFetches(cluster), LogEnd.NONE, this, this);
             progress.start(Role.SLAVE, OffsetFile.read(folder.resolve("consumerOffset.json")));
             OffsetRequests requests = new OffsetRequests(new Answering(progress), Release.running(), progress,
-                new Connections((g, c) -> false, c -> { }), lane::add, this);
+                new Connections((g, c) -> false, 0, c -> { }), lane::add, this);
             try {
                 deaf.set(true);
                 ask(requests, 1);
@@ -98,7 +98,7 @@ class OffsetRequestsTest implements Consumers, Log {
             Progress progress = new Progress(options, withoutFetches(cluster), LogEnd.NONE, this, this);
             progress.start(Role.SLAVE, OffsetFile.read(folder.resolve("consumerOffset.json")));
             OffsetRequests requests = new OffsetRequests(new Answering(progress), Release.running(), progress,
-                new Connections((g, c) -> false, c -> { }), lane::add, this);
+                new Connections((g, c) -> false, 0, c -> { }), lane::add, this);
             try {
                 deaf.set(true);
                 Key key = new Key("orders", "billing", 1);
@@ -119,7 +119,7 @@ class OffsetRequestsTest implements Consumers, Log {
     void whatAnotherBrokerPassesOnIsNoOperators() throws Exception {
         AtomicBoolean operators = new AtomicBoolean();
         OffsetRequests requests = new OffsetRequests(new Refusing(() -> operators.set(Caller.current().isOperator())),
-            Release.running(), null, new Connections((g, c) -> false, c -> { }), lane::add, this);
+            Release.running(), null, new Connections((g, c) -> false, 0, c -> { }), lane::add, this);
         ChannelHandlerContext connection = channel.pipeline().firstContext();
         RemotingCommand request = RemotingCommand.createRequestCommand(OffsetRequests.UPDATE, null);
         request.addExtField("consumerGroup", "billing");
