@@ -12,7 +12,8 @@ import (
 )
 
 // Logs reads the logs of nodes that have ended, up to an index that all of them
-// have applied, and demands that they agree entry by entry. The list is what all
+// have applied, and demands that they agree entry by entry, except for what a member
+// hides (unburied). The list is what all
 // have together; whole tells that nothing is missing from it.
 func Logs(folders map[string]string, upTo uint64) (list []record.Entry, whole bool, err error) {
 	type held struct {
@@ -21,23 +22,20 @@ func Logs(folders map[string]string, upTo uint64) (list []record.Entry, whole bo
 	}
 	all := map[uint64]held{}
 	for name, dir := range folders {
-		err := store.ReadLog(filepath.Join(dir, "raft"), func(l *raft.Log) error {
-			if l.Index > upTo {
-				return nil
-			}
-			x, ok := all[l.Index]
-			if !ok {
-				all[l.Index] = held{raft.Log{Index: l.Index, Term: l.Term, Type: l.Type, Data: slices.Clone(l.Data)}, name}
-				return nil
-			}
-			if x.Term != l.Term || x.Type != l.Type || string(x.Data) != string(l.Data) {
-				return violation("logs match", "entry %d of %s has term %d, type %v, %d bytes, and of %s term %d, type %v, %d bytes",
-					l.Index, x.by, x.Term, x.Type, len(x.Data), name, l.Term, l.Type, len(l.Data))
-			}
-			return nil
-		})
+		one, err := shown(filepath.Join(dir, "raft"))
 		if err != nil {
 			return nil, false, fmt.Errorf("the log of %s: %w", name, err)
+		}
+		for _, l := range one {
+			x, ok := all[l.Index]
+			switch {
+			case l.Index > upTo:
+			case !ok:
+				all[l.Index] = held{l, name}
+			case x.Term != l.Term || x.Type != l.Type || string(x.Data) != string(l.Data):
+				return nil, false, violation("logs match", "entry %d of %s has term %d, type %v, %d bytes, and of %s term %d, type %v, %d bytes",
+					l.Index, x.by, x.Term, x.Type, len(x.Data), name, l.Term, l.Type, len(l.Data))
+			}
 		}
 	}
 	whole = true
@@ -50,4 +48,43 @@ func Logs(folders map[string]string, upTo uint64) (list []record.Entry, whole bo
 		list = append(list, record.Entry{Index: i, Term: x.Term, Command: x.Type == raft.LogCommand, Data: x.Data})
 	}
 	return list, whole, nil
+}
+
+// shown reads what a stopped member's log still shows.
+func shown(dir string) ([]raft.Log, error) {
+	var list []raft.Log
+	err := store.ReadLog(dir, func(l *raft.Log) error {
+		list = append(list, raft.Log{Index: l.Index, Term: l.Term, Type: l.Type, Data: slices.Clone(l.Data)})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	infos, err := store.ReadSnapshots(dir)
+	if err != nil {
+		return nil, err
+	}
+	newest := uint64(0)
+	for _, i := range infos {
+		if i.Err == nil {
+			newest = max(newest, i.Meta.Index)
+		}
+	}
+	return unburied(list, newest), nil
+}
+
+// unburied leaves out what the store hides of a log: entries before a gap, and all of
+// a log that ends before the newest snapshot. A member that was sent a snapshot may
+// have there what was never committed, and shows it to nobody.
+func unburied(list []raft.Log, newest uint64) []raft.Log {
+	for i := len(list) - 1; i > 0; i-- {
+		if list[i-1].Index+1 != list[i].Index {
+			list = list[i:]
+			break
+		}
+	}
+	if n := len(list); n > 0 && list[n-1].Index < newest {
+		return nil
+	}
+	return list
 }
