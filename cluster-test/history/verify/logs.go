@@ -13,8 +13,8 @@ import (
 
 // Logs reads the logs of nodes that have ended, up to an index that all of them
 // have applied, and demands that they agree entry by entry, except for what a member
-// hides (unburied). The list is what all
-// have together; whole tells that nothing is missing from it.
+// hides (unburied). The list is what all have together; whole reports that nothing is
+// missing from it.
 func Logs(folders map[string]string, upTo uint64) (list []record.Entry, whole bool, err error) {
 	type held struct {
 		raft.Log
