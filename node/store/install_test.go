@@ -113,7 +113,7 @@ func TestInstallBeyondTheLog(t *testing.T) {
 	s := open(t, Config{Dir: dir})
 	divided(t, s)
 	must(t, s.Log().DeleteRange(14, 20))
-	f := startFollower(t, s)
+	var f *follower
 	shows := func(when string, first, last uint64) {
 		t.Helper()
 		gotFirst, _ := s.Log().FirstIndex()
@@ -125,9 +125,20 @@ func TestInstallBeyondTheLog(t *testing.T) {
 			t.Errorf("%s entry 12 of term %d is there, %v", when, e.Term, err)
 		}
 	}
+	buried := func(when string, want uint64) {
+		t.Helper()
+		must(t, s.Close())
+		if got, err := Buried(dir); got != want || err != nil {
+			t.Errorf("%s the log is hidden up to %d, %v, want %d", when, got, err, want)
+		}
+	}
+	buried("at first", 0)
+	s = again(t, s, Config{Dir: dir})
+	f = startFollower(t, s)
 	must(t, f.install(binary.BigEndian.AppendUint64(nil, 14)))
 	shows("after the install", 0, 0)
 	f.stop()
+	buried("after the install", 13)
 	s = again(t, s, Config{Dir: dir})
 	shows("after a restart", 0, 0)
 	f = startFollower(t, s)
@@ -136,6 +147,11 @@ func TestInstallBeyondTheLog(t *testing.T) {
 	}
 	shows("after what follows", 16, 18)
 	f.stop()
+	before := uint64(13)
+	if s.LogStore() == LogWAL { // deleted: segments have no gap
+		before = 0
+	}
+	buried("after what follows", before)
 	s = again(t, s, Config{Dir: dir})
 	shows("after another restart", 16, 18)
 	f = startFollower(t, s)
@@ -150,5 +166,33 @@ func TestInstallBeyondTheLog(t *testing.T) {
 	must(t, s.Close())
 	if got := pieces(t, dir); !slices.Equal(got, [][2]uint64{{18, 19}}) {
 		t.Errorf("compacted, there are %v on disk", got)
+	}
+}
+
+// TestWhatIsBuried: all before the newest gap, and a whole log that ends before the
+// newest snapshot.
+func TestWhatIsBuried(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		log      []uint64
+		snapshot uint64
+		want     uint64
+	}{
+		{"nothing", nil, 7, 0},
+		{"no snapshot", []uint64{1, 2, 3}, 0, 0},
+		{"a snapshot of what the log has", []uint64{1, 2, 3}, 3, 0},
+		{"a snapshot beyond the log", []uint64{1, 2, 3}, 4, 3},
+		{"a gap", []uint64{1, 2, 7, 8}, 6, 2},
+		{"a gap, and a snapshot of what follows", []uint64{1, 2, 7, 8}, 7, 2},
+		{"two gaps", []uint64{1, 4, 7}, 6, 4},
+		{"a gap, and another snapshot", []uint64{1, 7}, 9, 7},
+	} {
+		l := &ledger{}
+		for _, i := range c.log {
+			l.put(i, 1)
+		}
+		if got := l.buried(c.snapshot); got != c.want {
+			t.Errorf("%s: hidden up to %d, want %d", c.name, got, c.want)
+		}
 	}
 }

@@ -129,11 +129,17 @@ func (l *ledger) beyond(index uint64) (first, last uint64) {
 	return 0, 0
 }
 
-// gap returns the last index before the newest gap, 0 if there is none.
-func (l *ledger) gap() uint64 {
+// buried returns the last index of what lies before a snapshot that was installed
+// beyond it: what is before the newest gap, and all of a log that ends before the
+// newest snapshot, whose index is given. 0: nothing does.
+func (l *ledger) buried(snapshot uint64) uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if n := len(l.runs); n > 1 {
+	n := len(l.runs)
+	switch {
+	case n > 0 && l.runs[n-1].last() < snapshot:
+		return l.runs[n-1].last()
+	case n > 1:
 		return l.runs[n-2].last()
 	}
 	return 0

@@ -58,8 +58,8 @@ func (l *log) LastIndex() (uint64, error) {
 	return last, nil
 }
 
-// bury hides all that the log has, which is first to last, once a snapshot has been
-// installed beyond its end. What is there may never have been committed: the
+// bury hides what the log has from first to last, once a snapshot has been
+// installed beyond it. What is there may never have been committed: the
 // snapshot does not show it, and raft, as a leader, would send it to a member that
 // lacks it. It goes with what is compacted next.
 func (l *log) bury(first, last uint64) {
@@ -67,9 +67,10 @@ func (l *log) bury(first, last uint64) {
 	l.tail.forget(first, last)
 }
 
-// buryBefore does so if the log ends before a snapshot's index.
-func (l *log) buryBefore(index uint64) {
-	if first, last := l.ledger.bounds(); last < index {
+// buryBefore hides what lies before the newest snapshot, whose index is given.
+func (l *log) buryBefore(snapshot uint64) {
+	if last := l.ledger.buried(snapshot); last > l.buried.Load() {
+		first, _ := l.ledger.bounds()
 		l.bury(first, last)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/hashicorp/raft"
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
@@ -87,6 +88,23 @@ func ReadSnapshots(dir string) (infos []SnapshotInfo, err error) {
 		return err
 	})
 	return infos, err
+}
+
+// Buried returns up to which index a stopped member shows its log to nobody: what
+// lies there is before a snapshot that it was sent, and may never have been
+// committed. ReadLog reads it all the same. 0: it shows all. Errors are ReadLog's.
+func Buried(dir string) (index uint64, err error) {
+	err = reading(dir, func(c *contents) error {
+		infos, err := scanSnapshots(snapshotsDir(dir))
+		whole := slices.IndexFunc(infos, func(i SnapshotInfo) bool { return i.Err == nil })
+		newest := uint64(0)
+		if whole >= 0 {
+			newest = infos[whole].Meta.Index
+		}
+		index = c.entries.buried(newest)
+		return err
+	})
+	return index, err
 }
 
 // reading calls fn with what the log file of a stopped member holds, and keeps

@@ -45,7 +45,7 @@ func assemble(cfg Config, db *raftboltdb.BoltStore, c *contents) (*Store, error)
 		db: db, guard: s.guard, ledger: c.entries, sliced: cfg.Unsafe.SlicedSuffix, summed: c.summed,
 		tail: newTail(cfg.CacheEntries, cfg.CacheBytes),
 	}
-	s.log.buried.Store(c.entries.gap())
+	s.log.buried.Store(c.entries.buried(0))
 	s.snaps = &snapshots{
 		dir: snapshotsDir(cfg.Dir), cfg: cfg, logger: cfg.Logger, guard: s.guard, log: s.log, stable: s.stable,
 		abandoned: s.abandoned, noted: c.snapshot, broken: make(map[string]error),

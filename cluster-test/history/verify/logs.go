@@ -13,8 +13,8 @@ import (
 
 // Logs reads the logs of nodes that have ended, up to an index that all of them
 // have applied, and demands that they agree entry by entry, except for what a member
-// hides (unburied). The list is what all have together; whole reports that nothing is
-// missing from it.
+// shows to nobody (store.Buried). The list is what all have together; whole reports
+// that nothing is missing from it.
 func Logs(folders map[string]string, upTo uint64) (list []record.Entry, whole bool, err error) {
 	type held struct {
 		raft.Log
@@ -51,40 +51,16 @@ func Logs(folders map[string]string, upTo uint64) (list []record.Entry, whole bo
 }
 
 // shown reads what a stopped member's log still shows.
-func shown(dir string) ([]raft.Log, error) {
-	var list []raft.Log
-	err := store.ReadLog(dir, func(l *raft.Log) error {
-		list = append(list, raft.Log{Index: l.Index, Term: l.Term, Type: l.Type, Data: slices.Clone(l.Data)})
+func shown(dir string) (list []raft.Log, err error) {
+	buried, err := store.Buried(dir)
+	if err != nil {
+		return nil, err
+	}
+	err = store.ReadLog(dir, func(l *raft.Log) error {
+		if l.Index > buried {
+			list = append(list, raft.Log{Index: l.Index, Term: l.Term, Type: l.Type, Data: slices.Clone(l.Data)})
+		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	infos, err := store.ReadSnapshots(dir)
-	if err != nil {
-		return nil, err
-	}
-	newest := uint64(0)
-	for _, i := range infos {
-		if i.Err == nil {
-			newest = max(newest, i.Meta.Index)
-		}
-	}
-	return unburied(list, newest), nil
-}
-
-// unburied leaves out what the store hides of a log: entries before a gap, and all of
-// a log that ends before the newest snapshot. A member that was sent a snapshot may
-// have there what was never committed, and shows it to nobody.
-func unburied(list []raft.Log, newest uint64) []raft.Log {
-	for i := len(list) - 1; i > 0; i-- {
-		if list[i-1].Index+1 != list[i].Index {
-			list = list[i:]
-			break
-		}
-	}
-	if n := len(list); n > 0 && list[n-1].Index < newest {
-		return nil
-	}
-	return list
+	return list, err
 }
