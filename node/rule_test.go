@@ -216,6 +216,7 @@ func TestAnImportWhoseCallerDies(t *testing.T) {
 // TestRequestsThatNobodyDecidesAreUnknown, and resending them is safe.
 func TestRequestsThatNobodyDecidesAreUnknown(t *testing.T) {
 	virtually(t, func(t *testing.T, c *incluster.Cluster) {
+		quiet(c) // behind an announcement in flight the commit would never be proposed
 		leader := c.Leader()
 		k := incluster.Key("g", 1)
 		meta := leader.MustCommit(k, 1)
