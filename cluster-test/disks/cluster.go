@@ -25,11 +25,14 @@ import (
 // diskBytes is the size of each node's disk; it is memory, as far as it is used.
 const diskBytes = 256 << 20
 
-// wrapper notes the exit code of a node, which cluster.sh does not wait for.
+// wrapper notes the exit code of a node, which cluster.sh does not wait for. A node
+// that is started again waits until that of its run before has been noted, which
+// would pass for its own.
 const wrapper = `#!/usr/bin/env bash
+exec 8>"$CLUSTER_RUN/$1/noting" && flock 8
 rm -f "$CLUSTER_RUN/$1/code"
 only=$(cat "$CLUSTER_RUN/only" 2>/dev/null) && [ "$only" != "$1" ] && unset TIDEMARK_MISTAKE
-"${@:2}"
+"${@:2}" 8>&-
 echo $? >"$CLUSTER_RUN/$1/code.new"
 mv "$CLUSTER_RUN/$1/code.new" "$CLUSTER_RUN/$1/code"
 `
