@@ -84,18 +84,24 @@ func agree(names []string, all []offset.Status) (uint64, error) {
 	return all[0].DigestIndex, nil
 }
 
-// tell records all that a node holds.
+// tell records all that a node holds. On a busy machine a connection may be given
+// up for silence, so the node is asked again, until ctx is done.
 func (x *round) tell(ctx context.Context, name string) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	o := &record.Op{Client: -1, Node: name, Call: x.rec.Now(), List: &offset.List{
+	o := &record.Op{Client: -1, Node: name, List: &offset.List{
 		At: offset.ReadAt{Level: offset.Local}, What: offset.ListKeys, Limit: offset.MaxPage,
 	}}
-	page, err := x.arena.Node(name).List(ctx, o.List)
-	if err != nil {
-		return fmt.Errorf("asking %s for all that it holds: %w", name, err)
+	for {
+		o.Call = x.rec.Now()
+		page, err := x.arena.Node(name).List(ctx, o.List)
+		if err == nil {
+			o.Return, o.Page, o.Meta = x.rec.Now(), &page, page.Meta
+			x.rec.Add(o)
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("asking %s for all that it holds: %w", name, err)
+		case <-time.After(20 * time.Millisecond): // between two tries
+		}
 	}
-	o.Return, o.Page, o.Meta = x.rec.Now(), &page, page.Meta
-	x.rec.Add(o)
-	return nil
 }
